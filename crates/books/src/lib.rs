@@ -3,6 +3,11 @@
 //!
 //! ```text
 //! file ─▶ statement: lines with day, amount, operation, references; bad lines with the reason
+//!             │
+//! state ─▶ matcher ◀─ movements
+//!             │ by operation, then by reference, then by amount and day
+//!             ▼
+//!         report, and the state for the next file
 //! ```
 //!
 //! Must not know: where our movements come from, settings, ports, databases. Everything here is pure but for the input that is
@@ -19,6 +24,7 @@ mod index;
 mod items;
 mod keys;
 mod map;
+mod matching;
 mod mt940;
 mod number;
 mod records;
@@ -31,6 +37,7 @@ pub use day::Day;
 pub use error::BookError;
 pub use items::{ITEMS_MAX, Item, Items};
 pub use map::{Format, Here, Kind, Map, There, Units};
+pub use matching::{Comparing, Matcher, Movement, OPEN_MAX};
 pub use number::Numbers;
 pub use report::{Finding, Matched, Matter, Report, Tally};
 pub use state::{Closed, State};

@@ -1,0 +1,278 @@
+//! Finds for each line its movement: by operation, then by reference, then by amount and day.
+
+mod begin;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::BookError;
+use crate::day::Day;
+use crate::index::Index;
+use crate::items::{Item, Items};
+use crate::keys;
+use crate::map::{Kind, Map};
+use crate::report::{Finding, Matched, Matter, Report, Tally};
+use crate::state::{Counted, Part, State};
+use crate::statement::Statement;
+
+/// How much may be open to be carried on to the next file.
+pub const OPEN_MAX: usize = 100_000;
+
+/// One side of a movement of money in Scarce, or what it has of an item.
+#[derive(Clone, Copy, Debug)]
+pub struct Movement<'t> {
+    /// Where it is, such as its partition and sequence.
+    pub place: &'t str,
+    /// When, in Unix milliseconds.
+    pub at_ms: i64,
+    /// How much came in; below zero if it went out.
+    pub amount: i64,
+    /// The operation, or the item.
+    pub operation: &'t str,
+    /// The hold that was captured; empty if none was.
+    pub hold: &'t str,
+    /// Of whom it is; empty if that is not known.
+    pub party: &'t str,
+}
+
+/// How it is compared.
+#[derive(Clone, Debug)]
+pub struct Comparing {
+    /// What the file is called.
+    pub file: String,
+    /// How many findings of each kind are listed; all are counted.
+    pub limit: usize,
+}
+
+/// Compares a file with the movements that it is given.
+pub struct Matcher<'m> {
+    map: &'m Map,
+    comparing: Comparing,
+    state: State,
+    offset_ms: i64,
+    statement: Statement,
+    /// The lines by their operation.
+    by_operation: Index,
+    here: Items,
+    /// The first day whose movements are wanted.
+    here_from: Day,
+    /// Movements that were settled, closed or carried on: they are not taken again.
+    passed: HashSet<u64>,
+    settled: Vec<(u64, u64)>,
+    /// What was closed by hand and did not come yet.
+    closed: Counted,
+    /// Whether it goes on from an earlier file.
+    goes_on: bool,
+    /// What was settled before, and may be asked for again.
+    settled_before: u64,
+    /// Amount, day and reference of what was matched, to find what is there once more.
+    twins: HashSet<u64>,
+    movements: u64,
+    matched: Matched,
+    tallies: BTreeMap<Matter, Tally>,
+    findings: Vec<Finding>,
+    /// What stays open.
+    open: Vec<Finding>,
+    /// Whether there is more.
+    is_overfull: bool,
+    /// Since when an item of a count differs.
+    since: HashMap<String, Day>,
+}
+
+impl<'m> Matcher<'m> {
+    /// Begins with a file, and with what was open before.
+    ///
+    /// # Errors
+    /// When the file does not go with the state.
+    pub fn new(
+        map: &'m Map,
+        statement: Statement,
+        state: State,
+        comparing: Comparing,
+    ) -> Result<Self, BookError> {
+        let base = state.base(statement.from, statement.through)?.cloned();
+        let tolerance = map.tolerance_days();
+        let mut matcher = Self {
+            map,
+            comparing,
+            offset_ms: map.offset_ms()?,
+            here_from: statement.from.plus(-tolerance),
+            state,
+            statement,
+            by_operation: Index::default(),
+            here: Items::default(),
+            passed: HashSet::new(),
+            settled: Vec::new(),
+            closed: Counted::default(),
+            goes_on: base.is_some(),
+            settled_before: 0,
+            twins: HashSet::new(),
+            movements: 0,
+            matched: Matched::default(),
+            tallies: BTreeMap::new(),
+            findings: Vec::new(),
+            open: Vec::new(),
+            is_overfull: false,
+            since: HashMap::new(),
+        };
+        if map.kind == Kind::Count {
+            matcher.begin_count(base)?;
+        } else {
+            for its in &matcher.state.closed {
+                matcher.closed.add(keys::of_id(&its.id));
+                matcher.passed.insert(keys::of_id(&its.id));
+            }
+            base.map_or(Ok(()), |base| matcher.go_on(base))?;
+            matcher.pass_closed();
+        }
+        matcher.index();
+        Ok(matcher)
+    }
+
+    /// The span of time whose movements are wanted, in Unix milliseconds: from, and before.
+    #[must_use]
+    pub fn span(&self) -> (i64, i64) {
+        let end = self.statement.through.plus(self.map.tolerance_days() + 1);
+        (self.here_from.start_ms(self.offset_ms), end.start_ms(self.offset_ms))
+    }
+
+    /// How many lines there are.
+    #[must_use]
+    pub fn lines(&self) -> usize {
+        self.statement.items.len()
+    }
+
+    /// Takes a movement, in any order.
+    ///
+    /// # Errors
+    /// When there are too many.
+    pub fn take(&mut self, its: &Movement<'_>) -> Result<(), BookError> {
+        let day = Day::of_ms(its.at_ms, self.offset_ms);
+        let last = self.statement.through.plus(self.map.tolerance_days());
+        let is_count = self.map.kind == Kind::Count;
+        if !is_count && (day < self.here_from || day > last || its.amount == 0) {
+            return Ok(());
+        }
+        if self.passed.contains(&keys::of_place(its.place)) {
+            return Ok(());
+        }
+        self.movements += 1;
+        let amount = if self.map.here.opposite { its.amount.saturating_neg() } else { its.amount };
+        let Movement { place, operation, hold, party, .. } = *its;
+        let reference =
+            if hold.is_empty() && party.is_empty() { String::new() } else { format!("{hold}\n{party}") };
+        let day = if is_count { self.statement.through } else { day };
+        let here = Item { line: 0, day, amount, operation, reference: &reference, place, since: None };
+        match self.line_of(&here) {
+            Some(at) => {
+                self.matched.operation += 1;
+                self.pair(at, &here);
+                Ok(())
+            }
+            None => self.here.add(&here),
+        }
+    }
+
+    /// The line with this operation and amount.
+    fn line_of(&mut self, here: &Item<'_>) -> Option<usize> {
+        if here.operation.is_empty() {
+            return None;
+        }
+        let (hash, items) = (keys::of_id(here.operation), &self.statement.items);
+        let days = self.map.tolerance_days();
+        let near = self.by_operation.near((hash, here.amount, here.day), days, items);
+        let found = near.or_else(|| self.by_operation.with_amount(hash, here.amount, items))?;
+        (items.get(found).operation == here.operation).then_some(found)
+    }
+
+    /// A line and its movement have found each other.
+    fn pair(&mut self, at: usize, here: &Item<'_>) {
+        let there = self.statement.items.get(at);
+        self.matched.carried += u64::from(there.since.is_some() || here.since.is_some());
+        let (place, line) = (keys::of_place(here.place), keys::of_line(&there));
+        let known_from = self.statement.through.plus(1 - State::known_days(self.map));
+        if there.day.max(here.day) >= known_from {
+            self.settled.push((place, line));
+        }
+        for its in [here, &there] {
+            if !its.reference.is_empty() {
+                self.twins.insert(keys::of_line(&Item { operation: "", ..*its }));
+            }
+        }
+        let is_far = there.day.distance(here.day) > self.map.tolerance_days().unsigned_abs();
+        let tolerated = u64::from(self.map.matching.tolerance_amount);
+        let differs =
+            there.amount.abs_diff(here.amount) > tolerated || is_far && self.map.kind == Kind::Statement;
+        let finding = differs.then(|| self.different(&there, here));
+        self.statement.items.close(at);
+        if let Some(finding) = finding
+            && !self.closed.take(keys::of_id(&finding.id))
+        {
+            self.note(finding, false);
+        }
+    }
+
+    fn different(&self, there: &Item<'_>, here: &Item<'_>) -> Finding {
+        let since = there.since.or(here.since);
+        let finding = self.finding(Matter::Different, there, true);
+        let id =
+            if self.map.kind == Kind::Count { finding.id } else { finding.id.replace("there:", "pair:") };
+        Finding {
+            id,
+            since: since.unwrap_or_else(|| self.since_of(there.operation)),
+            here: Some(here.amount),
+            here_day: Some(here.day),
+            operation: here.operation.to_owned(),
+            place: here.place.to_owned(),
+            ..finding
+        }
+    }
+
+    fn since_of(&self, operation: &str) -> Day {
+        self.since.get(operation).copied().unwrap_or(self.statement.through)
+    }
+
+    fn finding(&self, matter: Matter, its: &Item<'_>, is_there: bool) -> Finding {
+        let id = match (self.map.kind, is_there) {
+            (Kind::Count, _) => format!("item:{}", its.operation),
+            (_, true) => there_id(its),
+            (_, false) => format!("here:{}", its.place),
+        };
+        let place = match (its.line, is_there) {
+            (line @ 1.., true) => format!("{}:{line}", self.comparing.file),
+            _ => its.place.to_owned(),
+        };
+        Finding {
+            matter,
+            id,
+            day: its.day,
+            since: its.since.unwrap_or_else(|| self.since_of(its.operation)),
+            line: (its.line > 0).then_some(its.line),
+            there: is_there.then_some(its.amount),
+            here: (!is_there).then_some(its.amount),
+            here_day: None,
+            operation: its.operation.to_owned(),
+            reference: its.reference.to_owned(),
+            place,
+        }
+    }
+
+    /// Counts what is open, lists the first of each kind, and keeps it for the next file.
+    fn note(&mut self, its: Finding, is_carried: bool) {
+        let tally = self.tallies.entry(its.matter).or_default();
+        tally.count += 1;
+        tally.carried += u64::from(is_carried);
+        tally.sum += i128::from(its.there.unwrap_or(0)) - i128::from(its.here.unwrap_or(0));
+        if tally.count <= self.comparing.limit as u64 {
+            self.findings.push(its.clone());
+        }
+        if self.open.len() < OPEN_MAX {
+            self.open.push(its);
+        } else {
+            self.is_overfull = true;
+        }
+    }
+}
+
+fn there_id(its: &Item<'_>) -> String {
+    format!("there:{:016x}", keys::of_line(its))
+}

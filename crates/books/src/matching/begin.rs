@@ -1,0 +1,109 @@
+//! What is known from before when a file is begun.
+
+use std::collections::HashMap;
+
+use super::{Matcher, there_id};
+use crate::BookError;
+use crate::day::Day;
+use crate::index::{Index, Key};
+use crate::items::Item;
+use crate::keys;
+use crate::report::{Finding, Matter};
+use crate::state::{Counted, Part, State};
+
+impl Matcher<'_> {
+    /// What was open and settled before is not asked for again.
+    pub(super) fn go_on(&mut self, base: Part) -> Result<(), BookError> {
+        let known_from = base.through.plus(1 - State::known_days(self.map));
+        self.here_from = known_from;
+        let mut lines = Counted::default();
+        for (place, line) in base.settled {
+            self.passed.insert(place);
+            lines.add(line);
+        }
+        for its in base.open {
+            let is_closed = self.closed.take(keys::of_id(&its.id));
+            if let Some(line) = its.line_key() {
+                lines.add(line);
+            }
+            if its.there.is_none() {
+                self.passed.insert(keys::of_id(&its.id));
+            }
+            match (is_closed, its.matter) {
+                (true, _) => {}
+                (false, Matter::Different) => self.note(its, true),
+                (false, _) => self.carry(&its)?,
+            }
+        }
+        self.pass_over(&mut lines, base.through, known_from);
+        Ok(())
+    }
+
+    /// Puts what was open among what is to be matched.
+    fn carry(&mut self, its: &Finding) -> Result<(), BookError> {
+        let (side, amount) = match (its.there, its.here) {
+            (Some(there), _) => (&mut self.statement.items, there),
+            (None, here) => (&mut self.here, here.unwrap_or_default()),
+        };
+        let Finding { day, since, operation, reference, place, .. } = its;
+        side.add(&Item { line: 0, day: *day, amount, operation, reference, place, since: Some(*since) })
+    }
+
+    /// Lines that an earlier file had are not compared again.
+    fn pass_over(&mut self, lines: &mut Counted, through: Day, known_from: Day) {
+        let items = &mut self.statement.items;
+        for at in 0..items.len() {
+            let its = items.get(at);
+            let is_old = its.since.is_none() && its.day <= through;
+            if is_old && (its.day < known_from || lines.take(keys::of_line(&its))) {
+                items.close(at);
+                self.settled_before += 1;
+            }
+        }
+    }
+
+    /// Lines that were closed by hand are not compared again.
+    pub(super) fn pass_closed(&mut self) {
+        if self.state.closed.is_empty() {
+            return;
+        }
+        for at in self.statement.items.open().collect::<Vec<_>>() {
+            let its = self.statement.items.get(at);
+            if its.since.is_none() && self.closed.take(keys::of_id(&there_id(&its))) {
+                self.statement.items.close(at);
+                self.settled_before += 1;
+            }
+        }
+    }
+
+    /// An item that is counted in several lines is one, if the map says so.
+    pub(super) fn begin_count(&mut self, base: Option<Part>) -> Result<(), BookError> {
+        let open = base.into_iter().flat_map(|base| base.open);
+        self.since = open.map(|its| (its.operation, its.since)).collect();
+        if !self.map.matching.adds_lines {
+            return Ok(());
+        }
+        let items = &mut self.statement.items;
+        let mut first: HashMap<u64, usize> = HashMap::new();
+        for at in 0..items.len() {
+            let Item { operation, amount, line, .. } = items.get(at);
+            let to = *first.entry(keys::of_id(operation)).or_insert(at);
+            if to != at {
+                let too_large = || BookError::format(line, "the sum of this item's lines is too large");
+                items.add_to(to, amount).ok_or_else(too_large)?;
+                items.close(at);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn index(&mut self) {
+        let items = &self.statement.items;
+        let key = |at: usize| {
+            let its = items.get(at);
+            let at = u32::try_from(at).ok().filter(|_| !its.operation.is_empty())?;
+            Some(Key { hash: keys::of_id(its.operation), amount: its.amount, day: its.day, at })
+        };
+        self.by_operation = Index::new(items.open().filter_map(key).collect());
+    }
+}
