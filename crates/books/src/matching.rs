@@ -1,6 +1,8 @@
 //! Finds for each line its movement: by operation, then by reference, then by amount and day.
 
 mod begin;
+mod leftovers;
+mod stages;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -270,6 +272,35 @@ impl<'m> Matcher<'m> {
         } else {
             self.is_overfull = true;
         }
+    }
+
+    /// Matches what is left, and says what is open. There is no state for the next file where too much is open: then it is most
+    /// likely the wrong file.
+    #[must_use]
+    pub fn finish(mut self) -> (Report, Option<State>) {
+        self.match_rest();
+        self.note_rest();
+        let Self { statement, mut findings, .. } = self;
+        findings.sort_by(|a, b| (a.matter, a.day, a.line, &a.id).cmp(&(b.matter, b.day, b.line, &b.id)));
+        let part =
+            Part { from: statement.from, through: statement.through, open: self.open, settled: self.settled };
+        let carried = statement.items.iter().filter(|its| its.since.is_some()).count();
+        let report = Report {
+            from: statement.from,
+            through: statement.through,
+            lines: (statement.items.len() - carried) as u64,
+            skipped: statement.skipped,
+            foreign: statement.foreign,
+            settled: self.settled_before,
+            movements: self.movements,
+            matched: self.matched,
+            tallies: self.tallies,
+            findings,
+            bad_count: statement.bad_count,
+            bad: statement.bad,
+            numbers: self.map.numbers(),
+        };
+        (report, (!self.is_overfull).then(|| self.state.after(part)))
     }
 }
 

@@ -1,0 +1,59 @@
+//! What has no counterpart.
+
+use super::Matcher;
+use crate::items::Item;
+use crate::keys;
+use crate::map::Kind;
+use crate::report::Matter;
+
+impl Matcher<'_> {
+    /// Says what is the matter with what nothing was found for.
+    pub(super) fn note_rest(&mut self) {
+        for at in self.statement.items.open().collect::<Vec<_>>() {
+            let its = self.statement.items.get(at);
+            let is_doubled = self.has_twin(&its) || self.has_operation(&its);
+            let matter = if is_doubled { Matter::Doubled } else { Matter::MissingHere };
+            let (finding, is_carried) = (self.finding(matter, &its, true), its.since.is_some());
+            self.note(finding, is_carried);
+        }
+        for at in self.here.open().collect::<Vec<_>>() {
+            let its = self.here.get(at);
+            let Some(matter) = self.matter_here(&its) else { continue };
+            let (finding, is_carried) = (self.finding(matter, &its, false), its.since.is_some());
+            self.note(finding, is_carried);
+        }
+    }
+
+    /// What is the matter with a movement; nothing, if the file is not about its day.
+    fn matter_here(&self, its: &Item<'_>) -> Option<Matter> {
+        if self.map.kind == Kind::Count {
+            // What is not there was not counted.
+            return (its.amount != 0).then_some(Matter::MissingThere);
+        }
+        if its.since.is_some() {
+            return Some(Matter::MissingThere);
+        }
+        let (from, through) = (self.statement.from, self.statement.through);
+        if its.day > through || (its.day < from && !self.goes_on) {
+            return None;
+        }
+        if self.has_twin(its) {
+            return Some(Matter::Doubled);
+        }
+        let is_late = its.day > through.plus(-self.map.tolerance_days());
+        Some(if is_late { Matter::InTransit } else { Matter::MissingThere })
+    }
+
+    /// Whether one with the same amount, day and reference was matched.
+    fn has_twin(&self, its: &Item<'_>) -> bool {
+        !its.reference.is_empty() && self.twins.contains(&keys::of_line(&Item { operation: "", ..*its }))
+    }
+
+    /// Whether a line with the same operation was matched.
+    fn has_operation(&self, its: &Item<'_>) -> bool {
+        let items = &self.statement.items;
+        let mut same = self.by_operation.all_with_text(keys::of_id(its.operation));
+        !its.operation.is_empty()
+            && same.any(|at| !items.is_open(at) && items.get(at).operation == its.operation)
+    }
+}
