@@ -307,3 +307,6 @@ impl<'m> Matcher<'m> {
 fn there_id(its: &Item<'_>) -> String {
     format!("there:{:016x}", keys::of_line(its))
 }
+
+#[cfg(test)]
+mod tests;
