@@ -2,6 +2,8 @@
 
 #[path = "support/flow.rs"]
 mod flow;
+#[path = "support/put_back.rs"]
+mod put_back;
 mod support;
 
 use std::sync::Arc;
@@ -240,6 +242,7 @@ async fn readers_are_told_where_the_log_goes_on_after_another_history() {
         batch.after.sequence + 1,
         "and what follows it follows that"
     );
+    put_back::the_topic_says_what_it_shares_with_the_log(&kafka).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

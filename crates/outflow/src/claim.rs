@@ -7,6 +7,8 @@ use scarce_core::event::Position;
 use scarce_engine::consumers::{self, ConsumerName, Consumption, Lease};
 use scarce_engine::{Failure, Log, Standing};
 
+use crate::consumer::HeldStretch;
+
 /// How long a lease lasts without renewal.
 const LEASE_TTL: Duration = Duration::from_secs(10);
 
@@ -105,6 +107,33 @@ impl Claim {
         // It was registered behind an event of no known epoch if it has consumed none.
         let consumed = confirmed.filter(|its| its.epoch > 0);
         Ok(Resumption { position: own.or(confirmed), consumed, abandoned })
+    }
+
+    /// The last event that a consumer holds and the log has, too.
+    pub(crate) async fn last_shared(&self, held: Vec<HeldStretch>) -> Result<Option<Position>, Failure> {
+        let partition = self.partition;
+        self.ask(move |log| {
+            let has = |epoch, sequence| {
+                let standing = log.standing(partition, Position { epoch, sequence })?;
+                Ok::<_, Failure>(matches!(standing, Standing::Known))
+            };
+            for HeldStretch { epoch, first, last } in held.into_iter().rev() {
+                // The oldest of it may be trimmed, which tells nothing of the others.
+                let mut low = first.max(log.first_sequence(partition)?);
+                let mut high = last.min(log.durable_through(partition)?);
+                if low > high || !has(epoch, low)? {
+                    continue;
+                }
+                // An epoch has one beginning, so the log has all before it, too.
+                while low < high {
+                    let middle = low + (high - low).div_ceil(2);
+                    if has(epoch, middle)? { low = middle } else { high = middle - 1 }
+                }
+                return Ok(Some(Position { epoch, sequence: low }));
+            }
+            Ok(None)
+        })
+        .await
     }
 
     /// What the engine knows of the consumer.

@@ -23,6 +23,17 @@ impl Trouble {
     }
 }
 
+/// Events of one epoch without a gap, as a consumer holds them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldStretch {
+    /// The epoch.
+    pub epoch: u64,
+    /// The first sequence.
+    pub first: u64,
+    /// The last sequence.
+    pub last: u64,
+}
+
 /// Consumes the log of one partition, batch after batch.
 ///
 /// A batch counts as consumed when `consume` returns `Ok`: it must then be stored as safely as the consumer
@@ -44,6 +55,16 @@ pub trait Consumer: Send + 'static {
     /// one of a history that was left, another store was rewritten, and the consumer does not go on.
     fn is_rewritten(&self) -> bool {
         false
+    }
+
+    /// What it still holds behind a position after a rebase that left its own position, in the order of the log. It goes on
+    /// behind the last event of these that the log has, too; without any, behind the position that the engine confirmed.
+    fn held_after(
+        &mut self,
+        after: Position,
+    ) -> impl Future<Output = Result<Vec<HeldStretch>, Trouble>> + Send {
+        let _ = after;
+        std::future::ready(Ok(Vec::new()))
     }
 
     /// Consumes a batch.
@@ -70,6 +91,7 @@ pub(crate) trait BoxedConsumer: Send {
     fn position(&mut self) -> Doing<'_, Result<Option<Position>, Trouble>>;
     fn keeps_position(&self) -> bool;
     fn is_rewritten(&self) -> bool;
+    fn held_after(&mut self, after: Position) -> Doing<'_, Result<Vec<HeldStretch>, Trouble>>;
     fn consume<'a>(&'a mut self, batch: &'a Batch) -> Doing<'a, Result<(), Trouble>>;
     fn takes_image(&self) -> bool;
     fn begin_with(&mut self, image: Machine) -> Doing<'_, Result<(), Trouble>>;
@@ -86,6 +108,10 @@ impl<C: Consumer> BoxedConsumer for C {
 
     fn is_rewritten(&self) -> bool {
         Consumer::is_rewritten(self)
+    }
+
+    fn held_after(&mut self, after: Position) -> Doing<'_, Result<Vec<HeldStretch>, Trouble>> {
+        Box::pin(Consumer::held_after(self, after))
     }
 
     fn consume<'a>(&'a mut self, batch: &'a Batch) -> Doing<'a, Result<(), Trouble>> {

@@ -24,7 +24,7 @@ mod status;
 
 pub use backoff::Backoff;
 pub use batch::Batch;
-pub use consumer::{Consumer, Trouble};
+pub use consumer::{Consumer, HeldStretch, Trouble};
 pub use cursor::{Cursor, CursorError};
 pub use runner::{Outflow, Plan, Start, run};
 pub use status::{State, Status};

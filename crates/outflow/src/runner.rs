@@ -104,6 +104,7 @@ fn run_boxed(
             grown: Arc::new(Notify::new()),
             images: Arc::clone(&images),
             abandoned: None,
+            holds_abandoned: false,
             is_begun_anew: false,
         };
         statuses.push(status);
@@ -142,6 +143,8 @@ struct Share {
     images: Arc<Semaphore>,
     /// The position of another history that the consumer's own store may still say.
     abandoned: Option<Position>,
+    /// Whether that store still says it.
+    holds_abandoned: bool,
     /// Whether its own store was set onto the beginning though it has consumed something.
     is_begun_anew: bool,
 }
@@ -234,7 +237,7 @@ impl Share {
         }
         self.claim.check(position).await?;
         self.claim.step_back(position).await?;
-        Ok(Some(position))
+        self.last_shared(position).await.map(Some)
     }
 
     /// Whether the consumer has nothing yet, and the log no longer has its beginning, or the consumer had more before and
@@ -285,7 +288,19 @@ impl Share {
             }
             self.is_begun_anew = own.is_some_and(|own| own.sequence == 0);
         }
+        self.holds_abandoned = own.is_some() && own == abandoned;
         Ok(position)
+    }
+
+    /// Of a consumer that was rebased and still holds what it had: the last position that both it and the log have, behind
+    /// the one that the engine knows. It is not confirmed before an event follows it, which ends the other history.
+    async fn last_shared(&mut self, known: Position) -> Result<Position, Interruption> {
+        if !self.holds_abandoned {
+            return Ok(known);
+        }
+        let held = self.consumer.held_after(known).await?;
+        let shared = self.claim.last_shared(held).await?;
+        Ok(shared.filter(|shared| known.sequence < shared.sequence).unwrap_or(known))
     }
 
     /// Waits until no other process has the lease. `true` if it was acquired; `false` if the stop was

@@ -3,10 +3,11 @@
 use rdkafka::Message as _;
 use rdkafka::message::BorrowedMessage;
 use scarce_core::event::Position;
+use scarce_outflow::HeldStretch;
 
-use crate::KafkaSettings;
 use crate::cloud_event::{header, text};
 use crate::reader::Reader;
+use crate::{KafkaError, KafkaSettings};
 
 /// How far back from the end the first search begins. The last offsets may hold no event: compaction and
 /// transaction markers leave holes, and other producers may write messages.
@@ -14,6 +15,9 @@ const OFFSETS_FIRST: i64 = 16;
 
 /// How far back from the end the last search begins.
 const OFFSETS_MAX: i64 = 1 << 16;
+
+/// The same, where it is looked for what the topic shares with the log: beyond that, what the engine knows has to do.
+const HELD_OFFSETS_MAX: i64 = 1 << 20;
 
 /// The position of the last event of a partition; `None` if there is none near the end.
 pub(super) fn position(settings: &KafkaSettings, partition: u32) -> Result<Option<Position>, String> {
@@ -45,6 +49,102 @@ pub(super) fn before(
             Some(mark) => return judge(&mark, settings, partition).map(Some),
             None if from == begin || offsets >= OFFSETS_MAX => return Ok(None),
             None => offsets *= OFFSETS_FIRST,
+        }
+    }
+}
+
+/// What a partition of the topic holds behind a sequence, as its readers have it: an event takes the place of those that
+/// had its sequence, or a later one, before. Blocks.
+///
+/// # Errors
+/// When no broker answers, or the topic cannot be read.
+pub fn held_after(
+    settings: &KafkaSettings,
+    partition: u32,
+    after: u64,
+) -> Result<Vec<HeldStretch>, KafkaError> {
+    read_back(settings, partition, after, |held, position, _| put(held, position), |first| first.first)
+}
+
+/// An event that a topic holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldEvent {
+    /// Its position in the log that it was of.
+    pub position: Position,
+    /// Its id.
+    pub id: String,
+    /// Its type.
+    pub kind: String,
+    /// What changed.
+    pub subject: Option<String>,
+}
+
+/// The events that a partition of the topic holds behind a sequence, as its readers have them. Blocks.
+///
+/// # Errors
+/// When no broker answers, or the topic cannot be read.
+pub fn held_events(
+    settings: &KafkaSettings,
+    partition: u32,
+    after: u64,
+) -> Result<Vec<HeldEvent>, KafkaError> {
+    let put = |held: &mut Vec<HeldEvent>, position: Position, message: &BorrowedMessage<'_>| {
+        while held.last().is_some_and(|event| event.position.sequence >= position.sequence) {
+            held.pop();
+        }
+        let told = |name| text(message.headers(), name).map(str::to_owned);
+        let (id, kind) = (told(header::ID).unwrap_or_default(), told(header::TYPE).unwrap_or_default());
+        held.push(HeldEvent { position, id, kind, subject: told(header::SUBJECT) });
+    };
+    let mut held = read_back(settings, partition, after, put, |first| first.position.sequence)?;
+    held.retain(|event| event.position.sequence > after);
+    Ok(held)
+}
+
+/// Reads the end of a partition, from so far back that it reaches a sequence.
+fn read_back<T>(
+    settings: &KafkaSettings,
+    partition: u32,
+    after: u64,
+    put: impl Fn(&mut Vec<T>, Position, &BorrowedMessage<'_>),
+    first_sequence: impl Fn(&T) -> u64,
+) -> Result<Vec<T>, KafkaError> {
+    let number = i32::try_from(partition).unwrap_or(i32::MAX);
+    let reader = Reader::new(settings, &settings.topics.events)?;
+    let (begin, end) = reader.bounds(number)?;
+    let mut offsets = OFFSETS_FIRST;
+    loop {
+        let from = begin.max(end - offsets);
+        let mut held = Vec::new();
+        reader.read(number, from, end, &mut |message| {
+            let mark = Mark::of(message);
+            if let Some(mark) =
+                mark.filter(|mark| mark.source == settings.source && mark.partition == partition)
+            {
+                put(&mut held, mark.position, message);
+            }
+            true
+        })?;
+        let reaches = held.first().is_some_and(|first| first_sequence(first) <= after + 1);
+        if reaches || from == begin || offsets >= HELD_OFFSETS_MAX {
+            return Ok(held);
+        }
+        offsets *= OFFSETS_FIRST;
+    }
+}
+
+/// Puts a further event behind those that are held.
+fn put(held: &mut Vec<HeldStretch>, Position { epoch, sequence }: Position) {
+    while held.last().is_some_and(|stretch| stretch.first >= sequence) {
+        held.pop();
+    }
+    match held.last_mut() {
+        Some(stretch) if stretch.epoch == epoch && stretch.last + 1 >= sequence => stretch.last = sequence,
+        last => {
+            if let Some(stretch) = last {
+                stretch.last = stretch.last.min(sequence - 1);
+            }
+            held.push(HeldStretch { epoch, first: sequence, last: sequence });
         }
     }
 }
@@ -83,9 +183,26 @@ fn judge(mark: &Mark, settings: &KafkaSettings, partition: u32) -> Result<Positi
 }
 
 /// An error with its cause.
-fn explained(error: &crate::KafkaError) -> String {
+pub(super) fn explained(error: &KafkaError) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_behind_a_break_is_not_held() {
+        let mut held = Vec::new();
+        for (epoch, sequences) in [(1, 5..=20), (2, 11..=14), (2, 13..=16), (3, 8..=9)] {
+            sequences.for_each(|sequence| put(&mut held, Position { epoch, sequence }));
+        }
+        let stretch = |epoch, first, last| HeldStretch { epoch, first, last };
+        assert_eq!(held, [stretch(1, 5, 7), stretch(3, 8, 9)]);
+        put(&mut held, Position { epoch: 4, sequence: 12 });
+        assert_eq!(held[2], stretch(4, 12, 12), "with a gap before it");
     }
 }

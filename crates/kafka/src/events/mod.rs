@@ -12,6 +12,9 @@ use std::sync::Arc;
 
 pub use follow::{Ends, ends, follow, source};
 pub use following::{Following, Levels};
+pub use scarce_outflow::HeldStretch;
+
+pub use last::{HeldEvent, held_after, held_events};
 pub use writer::EventWriter;
 
 use crate::producer::Publisher;

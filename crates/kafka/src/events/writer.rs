@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use scarce_api::event::{Public, public};
 use scarce_core::event::Position;
-use scarce_outflow::{Batch, Consumer, Trouble};
+use scarce_outflow::{Batch, Consumer, HeldStretch, Trouble};
 use tokio::sync::oneshot;
 
 use super::last;
@@ -184,6 +184,14 @@ impl Consumer for EventWriter {
             }
             Err(_) => Err(Trouble::new("reading the last event of the topic was not finished")),
         }
+    }
+
+    async fn held_after(&mut self, after: Position) -> Result<Vec<HeldStretch>, Trouble> {
+        let (settings, partition) = (self.settings.clone(), self.partition);
+        let read = move || last::held_after(&settings, partition, after.sequence);
+        let read =
+            tokio::task::spawn_blocking(read).await.map_err(|error| Trouble::new(error.to_string()))?;
+        read.map_err(|error| Trouble::new(last::explained(&error)))
     }
 
     async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {

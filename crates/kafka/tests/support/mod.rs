@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 pub struct Server {
     pub engine: Arc<Embedded>,
     running: Option<Running>,
-    _folder: TempDir,
+    folder: Option<TempDir>,
 }
 
 impl Server {
@@ -44,9 +45,20 @@ impl Server {
     pub fn start_at(partitions: u32, clock: ClockChoice) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let settings = EmbeddedSettings { partitions, clock, ..EmbeddedSettings::default() };
-        let recovered = embedded::open(folder.path(), &settings, &mut |_| {}).expect("recovery");
+        let mut server = Self::open(folder.path(), &settings);
+        server.folder = Some(folder);
+        server
+    }
+
+    /// Starts one partition on files that stay.
+    pub fn start_in(folder: &Path) -> Self {
+        Self::open(folder, &EmbeddedSettings { partitions: 1, ..EmbeddedSettings::default() })
+    }
+
+    fn open(folder: &Path, settings: &EmbeddedSettings) -> Self {
+        let recovered = embedded::open(folder, settings, &mut |_| {}).expect("recovery");
         let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("started");
-        Self { engine, running: Some(running), _folder: folder }
+        Self { engine, running: Some(running), folder: None }
     }
 
     /// Sends a command line.
