@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "support/consumers.rs"]
+mod consumers;
 #[path = "support/database.rs"]
 mod database;
 mod support;
@@ -10,6 +12,7 @@ mod support;
 use std::process::Output;
 use std::time::Duration;
 
+use consumers::{copy, wait_until_diverged};
 use database::Database;
 use rdkafka::ClientConfig;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
@@ -89,6 +92,43 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
         assert_eq!(run(&follow).0, Some(0));
         assert_eq!(database.figures("SELECT 'all', COUNT(*) FROM entries")["all"], 301);
     }
+    server.stop();
+    list_what_was_lost(&brokers);
+}
+
+/// An older copy of the data is put back: what the topic holds of the history that is gone is listed, and no more.
+fn list_what_was_lost(brokers: &str) {
+    let home = tempfile::tempdir().unwrap();
+    let (data, older) = (home.path().join("data"), home.path().join("older"));
+    let options = ["--kafka", brokers, "--kafka-create-topics", "--kafka-prefix", "lost"];
+    let credit = |server: &Server, count: u32| {
+        (0..count).for_each(|_| drop(server.socket().call(&["ACCOUNT.CREDIT", "a", "1"])));
+    };
+    let server = Server::start(&data, &options);
+    server.socket().call(&["ACCOUNT.OPEN", "a", "EUR"]);
+    credit(&server, 4);
+    server.wait_until_drained();
+    server.stop();
+    copy(&data, &older);
+    let server = Server::start(&data, &options);
+    credit(&server, 3);
+    server.wait_until_drained();
+    server.stop();
+    let server = Server::start(&older, &options);
+    credit(&server, 6);
+    let place = ["--resp", &server.address, "--kafka", brokers, "--kafka-prefix", "lost"];
+    wait_until_diverged(&server, "kafka");
+    let rebase = |words: &[&str]| run(&[&["consumers", "rebase", "kafka"][..], words, &place].concat());
+    let (code, listed, advice) = rebase(&["--json"]);
+    assert!(code == Some(2) && advice.contains("topic and log both have"), "{advice}");
+    let rows = json_lines(&listed);
+    assert_eq!(rows[0]["detail"], "sequences 6 to 8", "{listed}");
+    let is_event = |row: &&serde_json::Value| row["holds"] == "event";
+    let ids: Vec<&str> = rows.iter().filter(is_event).map(|row| row["id"].as_str().unwrap()).collect();
+    assert!(ids.len() == 3 && ids[0].ends_with("-6") && ids[2].ends_with("-8"), "{listed}");
+    let (code, _, said) = rebase(&["--yes"]);
+    assert_eq!(code, Some(0), "{said}");
+    server.wait_until_drained();
     server.stop();
 }
 

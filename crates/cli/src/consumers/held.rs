@@ -4,8 +4,18 @@ use scarce_core::event::Position;
 use scarce_delivery::Delivery;
 use scarce_projection::Projection;
 use serde_json::{Value, json};
+#[cfg(feature = "kafka")]
+use {
+    crate::Exit,
+    scarce_kafka::events::held_events,
+    scarce_kafka::{KafkaError, KafkaSettings},
+};
 
 use crate::Failed;
+
+/// How many events of a partition are listed.
+#[cfg(feature = "kafka")]
+const EVENTS_MAX: usize = 1_000;
 
 /// The columns of the list.
 pub(super) const COLUMNS: [&str; 5] = ["holds", "partition", "id", "state", "detail"];
@@ -40,7 +50,10 @@ pub(super) struct Gap {
 pub(super) enum Store {
     Projection(Projection),
     Delivery(Delivery),
-    /// In Kafka, or wherever a consumer of another process keeps it.
+    /// In the topic of events.
+    #[cfg(feature = "kafka")]
+    Kafka(Box<KafkaSettings>),
+    /// Wherever a consumer of another process keeps it, or in a topic that was not named.
     Elsewhere,
 }
 
@@ -55,6 +68,8 @@ pub(super) async fn rows(store: &Store, name: &str, diverged: &[Divergence]) -> 
             Store::Projection(projection) => rows.extend(operations(projection, its).await?),
             Store::Delivery(delivery) if name == "webhooks" => rows.extend(deliveries(delivery, its).await?),
             Store::Delivery(delivery) => rows.extend(settlements(delivery, its).await?),
+            #[cfg(feature = "kafka")]
+            Store::Kafka(settings) => rows.extend(events(settings, its)?),
             Store::Elsewhere => {}
         }
     }
@@ -82,6 +97,24 @@ async fn operations(projection: &Projection, its: &Divergence) -> Result<Vec<Val
         row("operation", its, operation.operation_id, Some(&operation.outcome), &position)
     });
     Ok(rows.collect())
+}
+
+/// The events that readers of the topic have behind the last position that both histories have.
+#[cfg(feature = "kafka")]
+fn events(settings: &KafkaSettings, its: &Divergence) -> Result<Vec<Value>, Failed> {
+    let found = held_events(settings, its.partition, its.confirmed.sequence).map_err(no_topic)?;
+    let rows = found.into_iter().take(EVENTS_MAX).map(|event| {
+        let what = format!("{} of {}", event.kind, event.subject.as_deref().unwrap_or("the log"));
+        row("event", its, event.id, Some("published"), &what)
+    });
+    Ok(rows.collect())
+}
+
+/// Why the topic cannot be read.
+#[cfg(feature = "kafka")]
+#[allow(clippy::needless_pass_by_value, reason = "as map_err gives it")]
+pub(super) fn no_topic(error: KafkaError) -> Failed {
+    Failed::new(Exit::Failed, &error)
 }
 
 async fn deliveries(delivery: &Delivery, its: &Divergence) -> Result<Vec<Value>, Failed> {

@@ -12,13 +12,23 @@ use scarce_projection::Projection;
 use scarce_server::pipeline::SQL;
 use serde_json::Value;
 use tokio::runtime::Runtime;
+#[cfg(feature = "kafka")]
+use {
+    crate::config::load,
+    scarce_client::Extent,
+    scarce_delivery::Stretch,
+    scarce_kafka::KafkaSettings,
+    scarce_kafka::events::{HeldStretch, held_after},
+    scarce_server::pipeline::KAFKA,
+    scarce_server::pipeline::kafka::settings_of_clients,
+};
 
 use super::held::{self, Divergence, Gap, Store};
 use super::{COLUMNS, ask, gaps, shared};
 use crate::args::Target;
 use crate::call::json as answer_json;
 use crate::files::print_rows;
-use crate::setting_flags::SqlFlags;
+use crate::setting_flags::KafkaSqlFlags;
 use crate::{Ended, Exit, Failed, sinks};
 
 /// How much earlier than the last confirmation a credit may have been lost, by the clocks of two machines.
@@ -28,8 +38,8 @@ const CLOCKS_MARGIN_MS: u64 = 600_000;
 #[derive(Debug, Args)]
 pub struct Rebase {
     #[command(flatten)]
-    /// The database of the projection and of deliveries.
-    pub database: SqlFlags,
+    /// The database of the projection and of deliveries, and where Kafka is.
+    pub stores: KafkaSqlFlags,
     /// Which server.
     #[command(flatten)]
     pub target: Target,
@@ -196,10 +206,18 @@ fn column(name: &str) -> usize {
 }
 
 async fn open(options: &Rebase, server: &Info) -> Result<Store, Failed> {
-    let flags = &options.database.0;
+    let flags = &options.stores.0;
     Ok(match options.name.as_str() {
         SQL => Store::Projection(sinks::projection(flags, server).await?),
         "webhooks" | "settlement" => Store::Delivery(sinks::delivery(flags, server).await?),
+        #[cfg(feature = "kafka")]
+        KAFKA => match settings_of_clients(&load(flags)?.settings) {
+            Some(mut settings) => {
+                settings.source = format!("/scarce/{}", server.deployment_id);
+                Store::Kafka(Box::new(settings))
+            }
+            None => Store::Elsewhere,
+        },
         _ => Store::Elsewhere,
     })
 }
@@ -227,9 +245,15 @@ fn advice(store: &Store, name: &str, misses: bool) -> String {
              their operation ids, which pays only what is missing. Those of claims that the log does not have wait for \
              these; what the engine cannot tell becomes a dead letter"
         }
+        #[cfg(feature = "kafka")]
+        (Store::Kafka(_), _) => {
+            "the consumer goes on behind the last event that topic and log both have, and readers of the topic are told that \
+             the events listed here are no longer true"
+        }
         (Store::Elsewhere, _) => {
-            "the consumer goes on behind the last position that the engine knows as confirmed; what it has sent stays \
-             where it is, in an epoch that the log does not have"
+            "the consumer goes on behind the last position that the engine knows as confirmed, or behind a later one that \
+             both have, if it is a topic of Kafka (--kafka lists its events); what it has sent stays where it is, in an epoch \
+             that the log does not have"
         }
     };
     format!("nothing was changed. With --yes, {what}")
@@ -291,9 +315,12 @@ fn share(
     its: &mut Divergence,
     (name, runtime): (&str, &Runtime),
 ) -> Result<(), Failed> {
-    let (Store::Delivery(delivery), Some(extent)) = (store, server.partitions.get(&its.partition)) else {
-        return Ok(());
-    };
+    let Some(extent) = server.partitions.get(&its.partition) else { return Ok(()) };
+    #[cfg(feature = "kafka")]
+    if let Store::Kafka(settings) = store {
+        return share_topic(client, extent, settings, its);
+    }
+    let Store::Delivery(delivery) = store else { return Ok(()) };
     let stretches = runtime.block_on(delivery.stretches(name, its.partition))?;
     let shared = shared::find(client, extent, its, &stretches)?;
     if name == "settlement" || shared != Position::default() {
@@ -302,6 +329,24 @@ fn share(
     // A server with another database may have confirmed something since.
     if let Some(at_ms) = shared::time_of(client, its.partition, its.confirmed)? {
         its.confirmed_at_ms = its.confirmed_at_ms.min(at_ms);
+    }
+    Ok(())
+}
+
+/// Finds what a partition of the topic shares with the log, as the server does when it goes on.
+#[cfg(feature = "kafka")]
+fn share_topic(
+    client: &mut Client,
+    extent: &Extent,
+    settings: &KafkaSettings,
+    its: &mut Divergence,
+) -> Result<(), Failed> {
+    let held = held_after(settings, its.partition, its.confirmed.sequence).map_err(held::no_topic)?;
+    let stretch = |HeldStretch { epoch, first, last }| Stretch { epoch, first, last };
+    let stretches: Vec<Stretch> = held.into_iter().map(stretch).collect();
+    let shared = shared::find(client, extent, its, &stretches)?;
+    if shared.sequence > its.confirmed.sequence {
+        its.confirmed = shared;
     }
     Ok(())
 }
