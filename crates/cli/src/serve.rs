@@ -1,6 +1,8 @@
 //! `scarce serve`: starts a server, announces that it is ready, and shuts it down cleanly on request.
 
 use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use scarce_engine::clock::ManualClock;
@@ -12,6 +14,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::setting_flags::SettingFlags;
 use super::{Ended, Exit, Failed};
+
+/// How long the settings may take to be read again before that is told.
+const RELOAD_USUAL: Duration = Duration::from_secs(10);
 
 /// `scarce serve`.
 #[derive(Debug, clap::Args)]
@@ -102,6 +107,31 @@ struct Reload {
 }
 
 impl Reload {
+    /// Reads them once for every word that comes, on threads of their own: a file may never answer.
+    fn start(mut self) -> std::io::Result<SyncSender<()>> {
+        let (asker, asked) = std::sync::mpsc::sync_channel(1);
+        std::thread::Builder::new().name("reloading".to_owned()).spawn(move || {
+            for () in asked {
+                self.run_observed();
+            }
+        })?;
+        Ok(asker)
+    }
+
+    /// Tells when it takes long, and waits on.
+    fn run_observed(&mut self) {
+        let (done, end) = std::sync::mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                self.run();
+                drop(done);
+            });
+            if end.recv_timeout(RELOAD_USUAL) == Err(RecvTimeoutError::Timeout) {
+                tracing::error!("a file of the settings does not answer; nothing was changed yet");
+            }
+        });
+    }
+
     fn run(&mut self) {
         match self.apply() {
             Ok((applied, waiting)) => tracing::info!(
@@ -137,12 +167,14 @@ impl Reload {
 
 /// SIGHUP reads the settings again. The first other signal requests a clean shutdown, a second one ends the process at
 /// once.
-fn obey_signals(stopper: Stopper, mut reload: Reload) -> Result<(), Failed> {
+fn obey_signals(stopper: Stopper, reload: Reload) -> Result<(), Failed> {
+    let reload = reload.start()?;
     let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut asked = signals.forever().filter(|signal| {
             if *signal == SIGHUP {
-                reload.run();
+                // If one waits already, it will read what is there now.
+                let _ = reload.try_send(());
             }
             *signal != SIGHUP
         });

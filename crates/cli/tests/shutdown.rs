@@ -71,6 +71,19 @@ fn a_signal_applies_another_password_and_another_level_of_the_log() {
 }
 
 #[test]
+fn a_file_that_never_answers_when_settings_are_read_again_holds_up_no_end() {
+    let data = TempDir::new().unwrap();
+    let password = data.path().join("password");
+    std::fs::write(&password, "the-password-of-the-server").unwrap();
+    let server = Server::fresh(&["--password-file", password.to_str().unwrap()]);
+    std::fs::remove_file(&password).unwrap();
+    // An open of a pipe that nobody writes to does not return.
+    assert!(std::process::Command::new("mkfifo").arg(&password).status().unwrap().success());
+    server.signal("HUP");
+    server.stop();
+}
+
+#[test]
 fn the_ports_are_open_while_a_long_journal_is_read() {
     let data = TempDir::new().unwrap();
     let server = Server::start(data.path(), &[]);

@@ -9,6 +9,7 @@ mod support;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -162,6 +163,23 @@ fn a_renewed_certificate_is_shown_without_a_restart_and_a_wrong_one_is_not() {
     let second = shown(&authority, &server.address);
     authority.sign(folder.path(), "server");
     wait_until("the next one is shown", || shown(&authority, &server.address) != second);
+}
+
+#[test]
+fn a_file_that_never_answers_holds_up_no_handshake() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = Authority::new();
+    authority.sign(folder.path(), "server");
+    let server = serve(folder.path(), &[]);
+    let first = shown(&authority, &server.address);
+    let key = folder.path().join("server.key");
+    std::fs::remove_file(&key).unwrap();
+    // An open of a pipe that nobody writes to does not return.
+    assert!(Command::new("mkfifo").arg(&key).status().unwrap().success());
+    server.signal("HUP");
+    wait_until("the pipe is told", || server.overhead().contains("server.key is no file"));
+    assert_eq!(shown(&authority, &server.address), first);
+    server.stop();
 }
 
 #[test]

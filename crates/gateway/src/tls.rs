@@ -1,12 +1,19 @@
 //! TLS of the ports: what they show and whom they trust, read from files, and again while the server runs.
 
+use std::fs::OpenOptions;
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use rustix::fs::OFlags;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
+
+/// The largest file that is read: a few hundred certificates.
+const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Where the certificate is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +36,18 @@ pub enum TlsError {
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+    },
+    /// It is a folder, a pipe or a device.
+    #[error("{path} is no file")]
+    NoFile {
+        /// Which.
+        path: PathBuf,
+    },
+    /// It is something else than certificates or a key.
+    #[error("{path} has more than {FILE_BYTES_MAX} bytes, which no certificate has")]
+    TooLarge {
+        /// Which.
+        path: PathBuf,
     },
     /// A file has no certificate or key in PEM.
     #[error("{path} has no {what} in PEM")]
@@ -139,7 +158,20 @@ impl Contents {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
-    std::fs::read(path).map_err(|source| TlsError::Unreadable { path: path.to_owned(), source })
+    let unreadable = |source| TlsError::Unreadable { path: path.to_owned(), source };
+    // A pipe that nobody writes to would be waited for already when it is opened.
+    let without_waiting = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let mut options = OpenOptions::new();
+    let file = options.read(true).custom_flags(without_waiting).open(path).map_err(unreadable)?;
+    if !file.metadata().map_err(unreadable)?.is_file() {
+        return Err(TlsError::NoFile { path: path.to_owned() });
+    }
+    let mut contents = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut contents).map_err(unreadable)?;
+    if contents.len() as u64 > FILE_BYTES_MAX {
+        return Err(TlsError::TooLarge { path: path.to_owned() });
+    }
+    Ok(contents)
 }
 
 fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
@@ -197,6 +229,10 @@ mod tests {
         assert!(told(files(folder.path())).ends_with("key.pem has no private key in PEM"));
         write(folder.path(), &(key.clone(), key.clone()));
         assert!(told(files(folder.path())).ends_with("cert.pem has no certificate in PEM"));
+        std::fs::write(folder.path().join("key.pem"), vec![b'-'; 1 + (1 << 20)]).expect("written");
+        assert!(told(files(folder.path())).contains("key.pem has more than 1048576 bytes"));
+        let a_folder = TlsFiles { key: folder.path().to_owned(), ..files(folder.path()) };
+        assert!(told(a_folder).ends_with(" is no file"));
         write(folder.path(), &(certificate, key));
         let authorities = folder.path().join("authorities.pem");
         std::fs::write(&authorities, "nothing").expect("written");

@@ -13,6 +13,9 @@ use super::ServeError;
 /// How often it is looked whether the files changed.
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 
+/// How long the files may take to be read before that is told.
+const READ_USUAL: Duration = Duration::from_secs(10);
+
 /// TLS of the ports, until it is dropped.
 pub(super) struct Encryption {
     pub(super) tls: Tls,
@@ -62,14 +65,14 @@ async fn watch(tls: Tls) {
     let (mut seen, mut told) = (None, None);
     loop {
         tokio::time::sleep(LOOK_INTERVAL).await;
-        let problem = match tls.reload() {
+        let problem = match reload(&tls).await {
             Ok(changed) => {
                 if changed {
                     tracing::info!("the certificate was read again; new connections go by it");
                 }
                 None
             }
-            Err(error) => Some(error.to_string()),
+            Err(reason) => Some(reason),
         };
         if problem.is_some() && problem == seen && problem != told {
             let reason = problem.as_deref().unwrap_or_default();
@@ -81,4 +84,18 @@ async fn watch(tls: Tls) {
         }
         seen = problem;
     }
+}
+
+/// Reads the files on a thread of its own: those of a file system that is away are waited for without end.
+async fn reload(tls: &Tls) -> Result<bool, String> {
+    let tls = tls.clone();
+    let mut reading = tokio::task::spawn_blocking(move || tls.reload().map_err(|error| error.to_string()));
+    let read = match tokio::time::timeout(READ_USUAL, &mut reading).await {
+        Ok(read) => read,
+        Err(_) => {
+            tracing::error!("the files of the certificate do not answer; the former one is shown");
+            reading.await
+        }
+    };
+    read.unwrap_or_else(|error| Err(error.to_string()))
 }
