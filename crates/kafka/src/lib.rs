@@ -9,8 +9,6 @@
 //!
 //! Begin reading at [`EventTopic`] for events, at [`Commands`] for commands.
 
-#![forbid(unsafe_code)]
-
 mod client;
 mod cloud_event;
 pub mod commands;
@@ -21,6 +19,7 @@ mod producer;
 mod reader;
 mod settings;
 mod time;
+mod topic_id;
 mod topics;
 
 pub use commands::Commands;

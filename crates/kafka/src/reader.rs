@@ -10,6 +10,7 @@ use rdkafka::types::RDKafkaErrorCode;
 use rdkafka::{Message as _, Offset, TopicPartitionList};
 
 use crate::client::Plain;
+use crate::topic_id::{Asked, TopicId};
 use crate::{KafkaError, KafkaSettings};
 
 /// The timeout of requests to brokers.
@@ -64,6 +65,15 @@ impl<'a> Reader<'a> {
             _ => None,
         };
         Ok(found.elements().iter().filter_map(offset).collect())
+    }
+
+    /// Which topic it is: not the same after it was created again.
+    pub(crate) fn topic_id(&self) -> Result<TopicId, KafkaError> {
+        let none = Err(Source::MetadataFetch(RDKafkaErrorCode::OperationTimedOut));
+        self.ask("tell the topic's identity", |timeout| {
+            let asked = Asked::begin(self.consumer.client(), self.topic, timeout)?;
+            asked.answer(timeout).unwrap_or_else(|| none.clone())
+        })
     }
 
     /// How many partitions the topic has; 0 if it does not exist.

@@ -295,3 +295,22 @@ async fn a_topic_that_was_created_again_is_read_from_its_beginning() {
     assert_eq!(bench.consume(&after).await, 80);
     assert_eq!(bench.balances(), 120);
 }
+
+/// The client goes on in the new topic at its offset in the old one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_topic_that_is_created_again_while_it_is_read_is_read_from_its_beginning() {
+    let bench = Bench::new();
+    let (before, after) = (ids("before", 40), ids("after", 80));
+    let commands = bench.start().await;
+    let figures = commands.figures().clone();
+    bench.send(&before);
+    tokio::task::block_in_place(|| eventually("the first", || (bench.balances() == 40).then_some(())));
+    bench.create_topic_again().await;
+    bench.send(&after);
+    tokio::task::block_in_place(|| {
+        eventually("all of the new topic", || (bench.balances() == 120).then_some(()));
+        commands.shut_down();
+    });
+    let told = figures.trouble().expect("it is told");
+    assert!(told.contains("was created again"), "{told}");
+}

@@ -15,6 +15,7 @@ mod ledger;
 mod outbox;
 mod positions;
 mod record;
+mod recreation;
 mod replay;
 mod run;
 

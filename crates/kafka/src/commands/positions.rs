@@ -7,18 +7,20 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rdkafka::{Message as _, Offset};
 use scarce_core::event::Position;
 use scarce_engine::inputs::InputPosition;
 use scarce_engine::{Engine, Failure, Standing};
+use xxhash_rust::xxh3::Xxh3;
 
 use super::figures::Figures;
 use super::intake::Raw;
 use super::ledger::Reached;
 use crate::membership::KeptPositions;
 use crate::reader::Reader;
+use crate::topic_id::TopicId;
 use crate::{KafkaError, KafkaSettings};
 
 /// The positions of the topic of commands.
@@ -28,11 +30,37 @@ pub(crate) struct Positions {
     figures: Arc<Figures>,
     /// Positions that the engine does not keep yet.
     reached: Mutex<BTreeMap<i32, Reached>>,
+    /// Which topic it was when the first partitions came.
+    topic_id: OnceLock<TopicId>,
 }
 
 impl Positions {
     pub(crate) fn new(settings: Arc<KafkaSettings>, engine: Arc<dyn Engine>, figures: Arc<Figures>) -> Self {
-        Self { settings, engine, figures, reached: Mutex::default() }
+        Self { settings, engine, figures, reached: Mutex::default(), topic_id: OnceLock::new() }
+    }
+
+    /// The topic's name.
+    pub(crate) fn topic(&self) -> &str {
+        &self.settings.topics.commands
+    }
+
+    /// Which topic the positions are of; nothing before partitions came.
+    pub(crate) fn topic_id(&self) -> Option<TopicId> {
+        self.topic_id.get().copied()
+    }
+
+    /// Says that the topic is another one now.
+    pub(crate) fn created_again(&self) -> String {
+        format!("'{}' was created again while it was read; its partitions are looked at anew", self.topic())
+    }
+
+    /// A message's mark in the engine: the same message in a topic that was created again has another one.
+    fn mark(&self, of_message: u64) -> u64 {
+        let Some(id) = self.topic_id().flatten() else { return of_message };
+        let mut hash = Xxh3::new();
+        hash.update(&id.to_le_bytes());
+        hash.update(&of_message.to_le_bytes());
+        hash.digest()
     }
 
     /// Everything before this position is finished, and its effects are durable.
@@ -70,7 +98,7 @@ impl Positions {
             let position = |(partition, reached): (&i32, &Reached)| InputPosition {
                 input: self.name(*partition),
                 next: u64::try_from(reached.next).unwrap_or(0),
-                last: reached.last,
+                last: self.mark(reached.last),
                 reached: reached_there,
             };
             self.engine.keep_inputs(home, &reached.iter().map(position).collect::<Vec<_>>())?;
@@ -131,7 +159,7 @@ impl Positions {
         let mut is_same = false;
         if next <= end {
             reader.read(partition, next - 1, next, &mut |message| {
-                is_same = message.offset() == next - 1 && Raw::of(message).mark() == kept.last;
+                is_same = message.offset() == next - 1 && self.mark(Raw::of(message).mark()) == kept.last;
                 false
             })?;
         }
@@ -228,7 +256,11 @@ impl KeptPositions for Positions {
     fn starts(&self, partitions: &[i32]) -> Result<Vec<(i32, Offset)>, String> {
         let kept = self.kept().map_err(|failure| failure.to_string())?;
         let text = |error: KafkaError| error.to_string();
-        let reader = Reader::new(&self.settings, &self.settings.topics.commands).map_err(text)?;
+        let reader = Reader::new(&self.settings, self.topic()).map_err(text)?;
+        let id = reader.topic_id().map_err(text)?;
+        if *self.topic_id.get_or_init(|| id) != id {
+            return Err(self.created_again());
+        }
         let (mut starts, mut others) = (Vec::new(), Vec::new());
         for partition in partitions {
             if let Some(kept) = kept.get(&self.name(*partition)) {

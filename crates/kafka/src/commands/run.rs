@@ -26,6 +26,7 @@ use super::lane::Item;
 use super::outbox::{Group, Outbox};
 use super::positions::Positions;
 use super::record::{self, Record};
+use super::recreation::Recreation;
 use crate::KafkaSettings;
 use crate::membership::{Change, Membership};
 use crate::producer::{Cause, Publisher};
@@ -87,6 +88,7 @@ pub(crate) struct Run<'a> {
     keeping: Option<JoinHandle<()>>,
     keep_at: Option<Instant>,
     gaps: Gaps,
+    recreation: Recreation<'a>,
     news: UnboundedSender<News>,
     is_ending: bool,
 }
@@ -109,6 +111,7 @@ impl<'a> Run<'a> {
             keeping: None,
             keep_at: None,
             gaps: Gaps::default(),
+            recreation: Recreation::default(),
             news,
             is_ending: false,
         }
@@ -141,6 +144,7 @@ impl<'a> Run<'a> {
                 return Err(reason);
             }
             self.turn();
+            self.recreation.look(Instant::now(), self.consumer, &self.positions)?;
             let wake_at = self.wake_at().into_iter().chain(end_by).min();
             tokio::select! {
                 message = messages.next() => self.take(message)?,
@@ -192,6 +196,7 @@ impl<'a> Run<'a> {
     fn wake_at(&self) -> Option<Instant> {
         let keep_at = self.keep_at.filter(|_| self.positions.is_behind());
         let others = self.outbox.wake_at().into_iter().chain(keep_at).chain(self.gaps.wake_at());
+        let others = others.chain(self.recreation.wake_at());
         self.flows.values().filter_map(Flow::wake_at).chain(others).min()
     }
 
