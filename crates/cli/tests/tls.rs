@@ -6,7 +6,7 @@
 mod authority;
 mod support;
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Command;
@@ -203,6 +203,36 @@ fn callers_that_do_not_finish_a_handshake_hold_up_nobody() {
         let _ = socket.read(&mut [0; 64]);
     });
     ping(&mut stream).unwrap();
+}
+
+#[test]
+fn records_that_do_not_become_whole_take_bounded_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = Authority::new();
+    authority.sign(folder.path(), "server");
+    let server = serve(folder.path(), &[]);
+    let mut honest = connect(&authority, &server.address);
+    ping(&mut honest).unwrap();
+    // A record of 16 KiB and what belongs to it, without its last byte.
+    let length = (16 << 10) + 17_u16;
+    let mut record = [&[0x17, 3, 3][..], &length.to_be_bytes()].concat();
+    record.resize(record.len() + usize::from(length) - 1, 7);
+    let mut slow: Vec<_> = (0..600)
+        .map(|_| {
+            let mut stream = connect(&authority, &server.address);
+            ping(&mut stream).unwrap();
+            // The server may have closed others, and never this one so early.
+            stream.sock.write_all(&record).unwrap();
+            stream
+        })
+        .collect();
+    // Who has sent nothing for longest makes room for the others.
+    let ended = slow[0].sock.read(&mut [0; 64]);
+    assert!(matches!(ended, Ok(_)) || ended.is_err_and(|error| error.kind() == ErrorKind::ConnectionReset));
+    ping(&mut honest).unwrap();
+    slow.last_mut().unwrap().sock.set_nonblocking(true).unwrap();
+    let waits = slow.last_mut().unwrap().sock.read(&mut [0; 64]);
+    assert!(waits.is_err_and(|error| error.kind() == ErrorKind::WouldBlock), "the last one may go on");
 }
 
 #[test]

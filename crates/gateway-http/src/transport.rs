@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
-use scarce_gateway::{Accepted, PLAIN_MAX, Socket, Tls};
+use scarce_gateway::{Accepted, Bounded, PLAIN_MAX, Socket, Tls};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
@@ -16,7 +16,7 @@ const PLAIN: &str = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Ty
                      this port speaks TLS; use https://\n";
 
 /// A caller's connection, as it is or in TLS.
-pub(super) type Transport<S> = Either<S, Box<TlsStream<S>>>;
+pub(super) type Transport<S> = Either<S, Box<TlsStream<Bounded<S>>>>;
 
 impl Socket for WatchedSocket {
     fn tcp(&self) -> &TcpStream {

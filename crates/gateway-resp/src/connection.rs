@@ -293,14 +293,21 @@ impl Connection {
     pub(super) fn is_overdue(&self, now: Instant) -> bool {
         let is_stranger = !self.session.is_authenticated && now - self.opened_at > LOGIN_MAX;
         // What it sent and was not read yet is not the caller's delay.
-        let begun = self.unfinished_since.filter(|_| !self.is_readable);
-        is_stranger || begun.is_some_and(|since| now - since > REQUEST_MAX)
+        let begun = [self.unfinished_since, self.socket.begun().map(|begun| begun.at)];
+        let is_slow = begun.into_iter().flatten().any(|since| now - since > REQUEST_MAX);
+        is_stranger || is_slow && !self.is_readable
     }
 
     /// Whether an earlier request was whole and since when nothing more has arrived of this one, which is not; and
     /// the memory that it takes.
     pub(super) fn unfinished(&self) -> Option<((bool, Instant), usize)> {
-        self.unfinished_since.map(|_| ((self.has_asked, self.arrived.1), self.input.capacity()))
+        let begun = self.socket.begun();
+        if self.unfinished_since.is_none() && begun.is_none() {
+            return None;
+        }
+        let arrived_at = begun.map_or(self.arrived.1, |begun| begun.arrived_at.max(self.arrived.1));
+        let bytes = self.input.capacity() + begun.map_or(0, |begun| begun.bytes);
+        Some(((self.has_asked, arrived_at), bytes))
     }
 
     /// Takes no more requests. Pending replies are still sent.

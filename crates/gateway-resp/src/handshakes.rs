@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crossbeam_channel::{Receiver, Sender};
 use rustls::ServerConnection;
 use scarce_engine::stop::Waker;
-use scarce_gateway::{Accepted, ConnectionPlace, PLAIN_MAX, Tls};
+use scarce_gateway::{Accepted, Bounded, ConnectionPlace, PLAIN_MAX, Records, Tls};
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
 use tokio_rustls::server::TlsStream;
@@ -30,6 +30,8 @@ pub struct Handshakes {
 pub(super) struct Greeted {
     pub(super) socket: std::net::TcpStream,
     pub(super) tls: ServerConnection,
+    /// Where in its records the handshake ended.
+    pub(super) records: Records,
     pub(super) address: SocketAddr,
     pub(super) place: ConnectionPlace,
 }
@@ -54,9 +56,9 @@ impl Greeter {
         let tls = self.handshakes.tls.clone();
         self.handshakes.runtime.spawn(async move {
             match shake(socket, &tls).await {
-                Ok((socket, tls)) => {
+                Ok((socket, tls, records)) => {
                     // The port may have ended; then nobody waits.
-                    let _ = sender.send(Greeted { socket, tls, address, place });
+                    let _ = sender.send(Greeted { socket, tls, records, address, place });
                     wake();
                 }
                 Err(error) => tracing::debug!(%address, %error, "a TLS handshake failed"),
@@ -73,13 +75,14 @@ impl Greeter {
 async fn shake(
     socket: std::net::TcpStream,
     tls: &Tls,
-) -> io::Result<(std::net::TcpStream, ServerConnection)> {
-    let (socket, tls) = accept(TcpStream::from_std(socket)?, tls).await?.into_inner();
-    Ok((socket.into_std()?, tls))
+) -> io::Result<(std::net::TcpStream, ServerConnection, Records)> {
+    let (bounded, tls) = accept(TcpStream::from_std(socket)?, tls).await?.into_inner();
+    let (socket, records) = bounded.into_parts();
+    Ok((socket.into_std()?, tls, records))
 }
 
 /// Shakes hands. A caller that speaks no TLS is told so at every request.
-pub(super) async fn accept(socket: TcpStream, tls: &Tls) -> io::Result<Box<TlsStream<TcpStream>>> {
+pub(super) async fn accept(socket: TcpStream, tls: &Tls) -> io::Result<Box<TlsStream<Bounded<TcpStream>>>> {
     match tls.accept(socket).await? {
         Accepted::Encrypted(stream) => Ok(stream),
         Accepted::Plain(socket) => {

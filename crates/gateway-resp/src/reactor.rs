@@ -200,13 +200,13 @@ impl Reactor {
 
     /// Takes connections whose handshake is done.
     fn adopt_greeted(&mut self) {
-        while let Some(Greeted { socket, tls, address, place }) =
+        while let Some(Greeted { socket, tls, records, address, place }) =
             self.greeter.as_ref().and_then(Greeter::next)
         {
             if self.draining != Draining::No || self.open >= CONNECTIONS_MAX {
                 continue;
             }
-            let transport = Transport::encrypted(TcpStream::from_std(socket), tls);
+            let transport = Transport::encrypted(TcpStream::from_std(socket), tls, records);
             let Some(at) = self.connect(transport, address.ip(), place) else { continue };
             if let Some(Some(connection)) = self.connections.get_mut(at) {
                 // Its first request may have come with the handshake, and then nothing announces it.

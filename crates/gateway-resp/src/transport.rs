@@ -1,12 +1,17 @@
 //! How bytes pass a caller's socket: as they are, or in TLS.
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::time::Instant;
 
 use mio::net::TcpStream;
 use rustls::ServerConnection;
+use scarce_gateway::Records;
 
 /// How much may be encrypted and wait for the socket; the rest waits as it is, where it is counted.
 const ENCRYPTED_BYTES_MAX: usize = 16 << 10;
+
+/// How much may come without any content, such as new keys, before it counts as something that is not whole.
+const CONTENTLESS_BYTES_MAX: usize = 1 << 10;
 
 /// A caller's socket.
 pub(super) enum Transport {
@@ -20,13 +25,39 @@ pub(super) enum Transport {
 pub(super) struct Encrypted {
     socket: TcpStream,
     tls: ServerConnection,
+    records: Records,
+    /// What came since there was content, and the last of it.
+    contentless_bytes: usize,
+    arrived_at: Instant,
+    /// When that began which is not whole.
+    begun_at: Option<Instant>,
+}
+
+/// What came of a record that is not whole, or of a message in several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Begun {
+    /// When its first byte came.
+    pub(super) at: Instant,
+    /// When its last byte came until now.
+    pub(super) arrived_at: Instant,
+    /// How much came.
+    pub(super) bytes: usize,
 }
 
 impl Transport {
-    /// TLS over a socket whose handshake is done.
-    pub(super) fn encrypted(socket: TcpStream, mut tls: ServerConnection) -> Self {
+    /// TLS over a socket whose handshake is done, and where in its records that ended.
+    pub(super) fn encrypted(socket: TcpStream, mut tls: ServerConnection, records: Records) -> Self {
         tls.set_buffer_limit(Some(ENCRYPTED_BYTES_MAX));
-        Self::Tls(Box::new(Encrypted { socket, tls }))
+        let (contentless_bytes, arrived_at) = (records.held_bytes(), Instant::now());
+        let begun_at = (contentless_bytes > 0).then_some(arrived_at);
+        Self::Tls(Box::new(Encrypted { socket, tls, records, contentless_bytes, arrived_at, begun_at }))
+    }
+
+    /// What came and is not whole, so that nothing can be read of it.
+    pub(super) fn begun(&self) -> Option<Begun> {
+        let Self::Tls(encrypted) = self else { return None };
+        let (arrived_at, bytes) = (encrypted.arrived_at, encrypted.contentless_bytes);
+        encrypted.begun_at.map(|at| Begun { at, arrived_at, bytes })
     }
 
     /// The socket, to be announced by the system.
@@ -99,14 +130,33 @@ impl Encrypted {
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(0),
                 read => return read,
             }
-            self.tls.read_tls(&mut self.socket)?;
+            let (socket, records) = (&mut self.socket, &mut self.records);
+            let count = self.tls.read_tls(&mut Noted { socket, records })?;
             let decrypted = self.tls.process_new_packets();
+            let has_content = decrypted.as_ref().is_ok_and(|state| state.plaintext_bytes_to_read() > 0);
+            self.note(count, has_content);
             // Keys or errors may have to be sent to it.
             match self.flush() {
                 Err(error) if error.kind() != ErrorKind::WouldBlock => return Err(error),
                 _ => {}
             }
             decrypted.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+        }
+    }
+
+    /// Notes what came, and whether it has content.
+    fn note(&mut self, count: usize, has_content: bool) {
+        self.arrived_at = Instant::now();
+        if has_content {
+            self.begun_at = None;
+            self.contentless_bytes = self.records.held_bytes();
+        } else {
+            self.contentless_bytes += count;
+        }
+        if self.records.held_bytes() == 0 && self.contentless_bytes <= CONTENTLESS_BYTES_MAX {
+            self.begun_at = None;
+        } else {
+            self.begun_at.get_or_insert(self.arrived_at);
         }
     }
 
@@ -129,5 +179,19 @@ impl Encrypted {
             }
         }
         Ok(())
+    }
+}
+
+/// A socket of which is noted what comes.
+struct Noted<'a> {
+    socket: &'a mut TcpStream,
+    records: &'a mut Records,
+}
+
+impl Read for Noted<'_> {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        let count = self.socket.read(room)?;
+        self.records.note(&room[..count]);
+        Ok(count)
     }
 }

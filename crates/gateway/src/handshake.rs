@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::Tls;
+use super::{Bounded, Tls};
 
 /// How long a handshake may take.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
@@ -22,7 +22,7 @@ pub const PLAIN_MAX: Duration = Duration::from_secs(3);
 /// What a connection turned out to be.
 pub enum Accepted<S> {
     /// TLS.
-    Encrypted(Box<TlsStream<S>>),
+    Encrypted(Box<TlsStream<Bounded<S>>>),
     /// No TLS; the caller may be told so in its own language, within [`PLAIN_MAX`].
     Plain(S),
 }
@@ -43,7 +43,7 @@ impl Tls {
     /// Shakes hands.
     ///
     /// # Errors
-    /// When the handshake fails or takes too long.
+    /// When the handshake fails, takes too long or is too large.
     pub async fn accept<S: Socket>(&self, socket: S) -> io::Result<Accepted<S>> {
         let acceptor = TlsAcceptor::from(self.config());
         let shaken = tokio::time::timeout(HANDSHAKE_MAX, async {
@@ -51,7 +51,9 @@ impl Tls {
             if socket.tcp().peek(&mut first).await? == 1 && first[0] != HANDSHAKE {
                 return Ok(Accepted::Plain(socket));
             }
-            acceptor.accept(socket).await.map(|stream| Accepted::Encrypted(Box::new(stream)))
+            let mut stream = acceptor.accept(self.bounded(socket)).await?;
+            stream.get_mut().0.release();
+            Ok(Accepted::Encrypted(Box::new(stream)))
         });
         shaken.await.map_err(|_| io::Error::from(ErrorKind::TimedOut))?
     }

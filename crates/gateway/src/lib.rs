@@ -9,16 +9,20 @@
 
 mod access;
 mod attempts;
+mod bounded;
 pub mod consumers;
 pub mod descriptors;
 mod handshake;
 mod places;
+mod records;
 mod tls;
 pub mod unread;
 
 pub use access::{Access, Login};
+pub use bounded::Bounded;
 pub use handshake::{Accepted, PLAIN_MAX, Socket};
 pub use places::{ConnectionPlace, ConnectionPlaces};
+pub use records::Records;
 pub use tls::{Tls, TlsError, TlsFiles};
 pub use unread::Unread;
 

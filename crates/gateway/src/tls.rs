@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::OFlags;
@@ -11,6 +12,8 @@ use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
+
+use super::Bounded;
 
 /// The largest file that is read: a few hundred certificates.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -86,6 +89,8 @@ struct Current {
 pub struct Tls {
     files: Arc<TlsFiles>,
     current: Arc<RwLock<Current>>,
+    /// What large handshakes take, all together.
+    large_bytes: Arc<AtomicUsize>,
 }
 
 impl Tls {
@@ -97,13 +102,18 @@ impl Tls {
         let contents = Contents::read(&files)?;
         let config = contents.config(&files)?;
         let current = Arc::new(RwLock::new(Current { contents, config }));
-        Ok(Self { files: Arc::new(files), current })
+        Ok(Self { files: Arc::new(files), current, large_bytes: Arc::default() })
     }
 
     /// What a connection that begins now goes by.
     #[must_use]
     pub fn config(&self) -> Arc<ServerConfig> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).config.clone()
+    }
+
+    /// A socket whose caller shakes hands.
+    pub(super) fn bounded<S>(&self, socket: S) -> Bounded<S> {
+        Bounded::new(socket, self.files.client_authorities.is_some(), Arc::clone(&self.large_bytes))
     }
 
     /// Reads the files again. Whether they are others than before; connections that begin from now on go by them.
