@@ -1,7 +1,7 @@
 //! Answers requests while the engine recovers: the process lives, and is not ready yet.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::routing::get;
@@ -45,17 +45,17 @@ pub async fn serve(
             crowded.serve(socket, Peer(address.ip()));
             continue;
         };
-        let (app, tls) = (app.clone(), tls.clone());
+        let (app, tls, accepted_at) = (app.clone(), tls.clone(), Instant::now());
         tokio::spawn(async move {
-            serve_connection(socket, tls, app).await;
+            serve_connection(socket, tls, app, accepted_at).await;
             drop(place);
         });
     }
 }
 
 /// Answers one request: the next one may find the server ready, and comes over a new connection.
-async fn serve_connection(socket: TcpStream, tls: Option<Tls>, app: Router) {
-    let Ok(stream) = transport::begin(socket, tls.as_ref()).await else { return };
+async fn serve_connection(socket: TcpStream, tls: Option<Tls>, app: Router, accepted_at: Instant) {
+    let Ok(stream) = transport::begin(socket, tls.as_ref(), accepted_at).await else { return };
     let mut protocol = hyper::server::conn::http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(HEADERS_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
     let service = TowerToHyperService::new(app);

@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::HttpBody as _;
 use axum::response::Response;
@@ -150,8 +150,9 @@ async fn listen(
                 let (app, ending) = (app.clone(), shared.ending.clone());
                 let unread = Arc::new(Unread::new(shared.stream_unread_max));
                 let (reader, tls) = (readers.join(address.ip()), tls.clone());
+                let accepted = (WatchedSocket { socket, reader }, Instant::now());
                 tokio::spawn(async move {
-                    serve(WatchedSocket { socket, reader }, tls, peer, unread, app, ending).await;
+                    serve(accepted, tls, peer, unread, app, ending).await;
                     drop(place);
                 });
             }
@@ -165,7 +166,7 @@ async fn listen(
 }
 
 async fn serve(
-    watched: WatchedSocket,
+    (watched, accepted_at): (WatchedSocket, Instant),
     tls: Option<Tls>,
     peer: Peer,
     unread: Arc<Unread>,
@@ -186,7 +187,7 @@ async fn serve(
         response
     });
     let begun = tokio::select! {
-        begun = transport::begin(watched, tls.as_ref()) => begun,
+        begun = transport::begin(watched, tls.as_ref(), accepted_at) => begun,
         _ = ending.wait_for(|ending| *ending) => return,
     };
     let Ok(stream) = begun else { return };

@@ -1,6 +1,7 @@
 //! How connections begin: in TLS, if the port speaks it.
 
 use std::io::{self, ErrorKind};
+use std::time::Instant;
 
 use scarce_gateway::{Accepted, Bounded, PLAIN_MAX, Socket, Tls};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -24,13 +25,17 @@ impl Socket for WatchedSocket {
     }
 }
 
-/// Begins a connection.
+/// Begins a connection that was accepted then.
 ///
 /// # Errors
 /// When the handshake fails or takes too long, or the caller speaks no TLS and was told so.
-pub(super) async fn begin<S: Socket>(socket: S, tls: Option<&Tls>) -> io::Result<Transport<S>> {
+pub(super) async fn begin<S: Socket>(
+    socket: S,
+    tls: Option<&Tls>,
+    accepted_at: Instant,
+) -> io::Result<Transport<S>> {
     let Some(tls) = tls else { return Ok(Either::Left(socket)) };
-    match tls.accept(socket).await? {
+    match tls.accept(socket, accepted_at).await? {
         Accepted::Encrypted(stream) => Ok(Either::Right(stream)),
         Accepted::Plain(socket) => {
             tokio::time::timeout(PLAIN_MAX, tell(socket)).await??;

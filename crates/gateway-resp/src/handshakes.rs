@@ -3,6 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender};
 use rustls::ServerConnection;
@@ -53,9 +54,9 @@ impl Greeter {
     /// Begins a handshake. What does not succeed is closed.
     pub(super) fn begin(&self, socket: std::net::TcpStream, address: SocketAddr, place: ConnectionPlace) {
         let (sender, wake) = (self.sender.clone(), Arc::clone(&self.wake));
-        let tls = self.handshakes.tls.clone();
+        let (tls, accepted_at) = (self.handshakes.tls.clone(), Instant::now());
         self.handshakes.runtime.spawn(async move {
-            match shake(socket, &tls).await {
+            match shake(socket, &tls, accepted_at).await {
                 Ok((socket, tls, records)) => {
                     // The port may have ended; then nobody waits.
                     let _ = sender.send(Greeted { socket, tls, records, address, place });
@@ -75,15 +76,20 @@ impl Greeter {
 async fn shake(
     socket: std::net::TcpStream,
     tls: &Tls,
+    accepted_at: Instant,
 ) -> io::Result<(std::net::TcpStream, ServerConnection, Records)> {
-    let (bounded, tls) = accept(TcpStream::from_std(socket)?, tls).await?.into_inner();
+    let (bounded, tls) = accept(TcpStream::from_std(socket)?, tls, accepted_at).await?.into_inner();
     let (socket, records) = bounded.into_parts();
     Ok((socket.into_std()?, tls, records))
 }
 
-/// Shakes hands. A caller that speaks no TLS is told so at every request.
-pub(super) async fn accept(socket: TcpStream, tls: &Tls) -> io::Result<Box<TlsStream<Bounded<TcpStream>>>> {
-    match tls.accept(socket).await? {
+/// Shakes hands with a caller that was accepted then. One that speaks no TLS is told so at every request.
+pub(super) async fn accept(
+    socket: TcpStream,
+    tls: &Tls,
+    accepted_at: Instant,
+) -> io::Result<Box<TlsStream<Bounded<TcpStream>>>> {
+    match tls.accept(socket, accepted_at).await? {
         Accepted::Encrypted(stream) => Ok(stream),
         Accepted::Plain(socket) => {
             tokio::time::timeout(PLAIN_MAX, answer(socket, || PLAIN.to_owned())).await??;

@@ -2,7 +2,7 @@
 
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use scarce_gateway::{ConnectionPlaces, LoadingText, Tls};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -27,20 +27,21 @@ pub async fn serve(
             continue;
         };
         let (place, text, tls) = (places.take(), Arc::clone(&text), tls.clone());
+        let accepted_at = Instant::now();
         tokio::spawn(async move {
             if let Some(_place) = place {
                 // A caller that is gone needs no answer.
-                let _ = greet(socket, tls, &text).await;
+                let _ = greet(socket, tls, &text, accepted_at).await;
             }
         });
     }
 }
 
-async fn greet(socket: TcpStream, tls: Option<Tls>, text: &LoadingText) -> Result<()> {
+async fn greet(socket: TcpStream, tls: Option<Tls>, text: &LoadingText, accepted_at: Instant) -> Result<()> {
     let told = || format!("-LOADING {}\r\n", text());
     match tls {
         None => answer(socket, told).await,
-        Some(tls) => answer(accept(socket, &tls).await?, told).await,
+        Some(tls) => answer(accept(socket, &tls, accepted_at).await?, told).await,
     }
 }
 

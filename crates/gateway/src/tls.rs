@@ -111,6 +111,17 @@ impl Tls {
         self.current.read().unwrap_or_else(PoisonError::into_inner).config.clone()
     }
 
+    /// One whose files are not read again.
+    #[cfg(test)]
+    pub(super) fn of(config: ServerConfig) -> Self {
+        let nowhere = PathBuf::new();
+        let files = TlsFiles { certificate: nowhere.clone(), key: nowhere, client_authorities: None };
+        let contents = Contents { certificate: Vec::new(), key: Vec::new(), client_authorities: None };
+        let current = Current { contents, config: Arc::new(config) };
+        let (files, current) = (Arc::new(files), Arc::new(RwLock::new(current)));
+        Self { files, current, large_bytes: Arc::default() }
+    }
+
     /// A socket whose caller shakes hands.
     pub(super) fn bounded<S>(&self, socket: S) -> Bounded<S> {
         Bounded::new(socket, self.files.client_authorities.is_some(), Arc::clone(&self.large_bytes))

@@ -1,4 +1,4 @@
-//! TLS of the ports: the certificate, which is read again when its files change, and the thread that shakes hands for the
+//! TLS of the ports: the certificate, which is read again when its files change, and the threads that shake hands for the
 //! RESP port.
 
 use std::time::Duration;
@@ -27,8 +27,8 @@ impl Encryption {
     pub(super) fn start(settings: &ServerSettings) -> Result<Option<Self>, ServeError> {
         let Some(files) = files(settings)? else { return Ok(None) };
         let tls = Tls::read(files)?;
-        let runtime =
-            Builder::new_multi_thread().worker_threads(1).thread_name("tls").enable_all().build()?;
+        // As many as there are cores: each handshake takes one for a while.
+        let runtime = Builder::new_multi_thread().thread_name("tls").enable_all().build()?;
         runtime.spawn(watch(tls.clone()));
         Ok(Some(Self { tls, runtime: Some(runtime) }))
     }
