@@ -206,6 +206,35 @@ fn callers_that_do_not_finish_a_handshake_hold_up_nobody() {
 }
 
 #[test]
+fn health_is_answered_on_a_full_server_whatever_callers_do_that_ask_nothing() {
+    let (folder, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let authority = Authority::new();
+    authority.sign(folder.path(), "server");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (certificate, key) = (at("server.crt"), at("server.key"));
+    let server = Server::start_limited(data.path(), 96, &["--tls-cert", &certificate, "--tls-key", &key]);
+    let mut callers = Vec::new();
+    loop {
+        let mut caller = connect(&authority, &server.address);
+        if ping(&mut caller).is_err() {
+            break;
+        }
+        callers.push(caller);
+    }
+    assert!(callers.len() > 10, "{} connections", callers.len());
+    let mut idle = Vec::new();
+    wait_until("health is told", || {
+        // They shake hands, and then ask nothing. Those without a place are closed before.
+        let shaken = (0..16).map(|_| connect(&authority, &server.http));
+        idle.extend(shaken.filter_map(|mut it| it.conn.complete_io(&mut it.sock).is_ok().then_some(it)));
+        let mut http = connect(&authority, &server.http);
+        let asked = http.write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let mut answer = [0; 12];
+        asked.and_then(|()| http.read_exact(&mut answer)).is_ok() && &answer == b"HTTP/1.1 200"
+    });
+}
+
+#[test]
 fn records_that_do_not_become_whole_take_bounded_memory() {
     let folder = tempfile::tempdir().unwrap();
     let authority = Authority::new();

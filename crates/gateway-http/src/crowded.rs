@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use hyper::Request;
@@ -11,18 +11,19 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use scarce_gateway::{ConnectionPlaces, Tls};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 
 use super::HEADERS_BYTES_MAX;
 use super::guard::Peer;
-use super::transport;
+use super::transport::{self, Transport};
 
 /// How many connections beyond all places are asked what they want.
 const PLACES: usize = 8;
 
-/// How long such a connection may take for its one request and the answer.
+/// How long such a connection may take for its handshake, its one request and the answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What those are told for whom there is no place.
@@ -102,23 +103,37 @@ impl Crowded {
         );
         let silent = SilentPlace::new(Mutex::new(Some(place)));
         let (its, tls) = (Arc::clone(&silent), self.tls.clone());
+        let accepted_at = Instant::now();
         let task = tokio::spawn(async move {
-            let mut first = [0];
-            let heard = tokio::time::timeout(REQUEST_TIMEOUT, socket.peek(&mut first)).await;
-            let place = lock(&its).take();
-            if place.is_none() || !matches!(heard, Ok(Ok(1))) {
-                return;
-            }
-            let Ok(stream) = transport::begin(socket, tls.as_ref()).await else { return };
-            let mut protocol = hyper::server::conn::http1::Builder::new();
-            protocol.timer(TokioTimer::new()).max_buf_size(HEADERS_BYTES_MAX).keep_alive(false);
-            let served = protocol.serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
-            // A caller that takes longer, or is gone, is not answered.
-            let _ = tokio::time::timeout(REQUEST_TIMEOUT, served).await;
-            drop(place);
+            let served = async {
+                let heard = hear(socket, tls.as_ref(), accepted_at).await;
+                // It is dropped once the answer is sent. Without it, there is nothing to answer.
+                let Some(_place) = lock(&its).take() else { return };
+                let Some(stream) = heard else { return };
+                let mut protocol = hyper::server::conn::http1::Builder::new();
+                protocol.timer(TokioTimer::new()).max_buf_size(HEADERS_BYTES_MAX).keep_alive(false);
+                let service = TowerToHyperService::new(app);
+                // A caller that is gone is not answered.
+                let _ = protocol.serve_connection(TokioIo::new(stream), service).await;
+            };
+            // Nor is one that takes longer.
+            let _ = tokio::time::timeout_at((accepted_at + REQUEST_TIMEOUT).into(), served).await;
+            lock(&its).take();
         });
         self.note_silent(silent, task.abort_handle());
     }
+}
+
+/// Waits for the beginning of a request. In TLS, that it shakes hands is none.
+async fn hear(
+    socket: TcpStream,
+    tls: Option<&Tls>,
+    accepted_at: Instant,
+) -> Option<BufReader<Transport<TcpStream>>> {
+    let stream = transport::begin(socket, tls, accepted_at).await.ok()?;
+    let mut stream = BufReader::new(stream);
+    let is_over = stream.fill_buf().await.ok()?.is_empty();
+    (!is_over).then_some(stream)
 }
 
 /// Marks an answer that refuses a request for want of a place.
