@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 
 use super::Bounded;
 
@@ -174,7 +174,13 @@ impl Contents {
             }
         };
         let config = builder.with_single_cert(certificates, key);
-        Ok(Arc::new(config.map_err(|error| unusable(&files.certificate, error.to_string()))?))
+        let mut config = config.map_err(|error| unusable(&files.certificate, error.to_string()))?;
+        if self.client_authorities.is_some() {
+            // A caller that resumes a session shows no certificate, which may have expired since.
+            config.session_storage = Arc::new(NoServerSessionStorage {});
+            config.send_tls13_tickets = 0;
+        }
+        Ok(Arc::new(config))
     }
 }
 
@@ -203,6 +209,9 @@ fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>,
 
 #[cfg(test)]
 mod tests {
+    use rustls::version::{TLS12, TLS13};
+    use rustls::{ClientConfig, ClientConnection, HandshakeKind, ServerConnection, SupportedProtocolVersion};
+
     use super::*;
 
     /// A certificate of its own and its key, as PEM.
@@ -236,6 +245,57 @@ mod tests {
         write(folder.path(), &second);
         assert!(matches!(tls.reload(), Ok(true)));
         assert!(!Arc::ptr_eq(&before, &tls.config()));
+    }
+
+    /// Moves what both sides have to send, until neither has anything.
+    fn converse(server: &mut ServerConnection, caller: &mut ClientConnection) {
+        while server.wants_write() || caller.wants_write() {
+            let mut bytes = Vec::new();
+            caller.write_tls(&mut bytes).expect("memory");
+            server.read_tls(&mut bytes.as_slice()).expect("memory");
+            server.process_new_packets().expect("the server agrees");
+            bytes.clear();
+            server.write_tls(&mut bytes).expect("memory");
+            caller.read_tls(&mut bytes.as_slice()).expect("memory");
+            caller.process_new_packets().expect("the caller agrees");
+        }
+    }
+
+    /// Whether a caller that comes twice resumes its session the second time.
+    fn resumes(tls: &Tls, identity: &(String, String), version: &'static SupportedProtocolVersion) -> bool {
+        let certificates = || CertificateDer::pem_slice_iter(identity.0.as_bytes()).flatten();
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add_parsable_certificates(certificates());
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(&[version]);
+        let builder = builder.expect("a version").with_root_certificates(roots);
+        let key = PrivateKeyDer::from_pem_slice(identity.1.as_bytes()).expect("a key");
+        let config = builder.with_client_auth_cert(certificates().collect(), key).expect("an identity");
+        let config = Arc::new(config);
+        let kinds = [(); 2].map(|()| {
+            let mut server = ServerConnection::new(tls.config()).expect("a server");
+            let name = "a.example".try_into().expect("a name");
+            let mut caller = ClientConnection::new(Arc::clone(&config), name).expect("a caller");
+            converse(&mut server, &mut caller);
+            server.handshake_kind()
+        });
+        assert_eq!(kinds[0], Some(HandshakeKind::Full));
+        kinds[1] == Some(HandshakeKind::Resumed)
+    }
+
+    #[test]
+    fn a_caller_that_must_show_a_certificate_shows_it_every_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let identity = certified("a.example");
+        write(folder.path(), &identity);
+        let open = Tls::read(files(folder.path())).expect("they go together");
+        let client_authorities = Some(folder.path().join("cert.pem"));
+        let asking =
+            Tls::read(TlsFiles { client_authorities, ..files(folder.path()) }).expect("they go together");
+        for version in [&TLS12, &TLS13] {
+            assert!(resumes(&open, &identity, version), "{version:?}");
+            assert!(!resumes(&asking, &identity, version), "{version:?}");
+        }
     }
 
     #[test]
