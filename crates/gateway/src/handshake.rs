@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use super::{Bounded, Tls};
+use super::{Bounded, HandshakeFailure, Tls};
 
 /// How long a handshake may take, from when the caller was accepted.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
@@ -46,6 +46,16 @@ impl Tls {
     /// # Errors
     /// When the handshake fails, takes too long or is too large.
     pub async fn accept<S: Socket>(&self, socket: S, accepted_at: Instant) -> io::Result<Accepted<S>> {
+        let accepted = self.shake(socket, accepted_at).await;
+        match &accepted {
+            Ok(Accepted::Encrypted(_)) => {}
+            Ok(Accepted::Plain(_)) => self.failures().note(HandshakeFailure::Plain),
+            Err(error) => self.failures().note(HandshakeFailure::of(error)),
+        }
+        accepted
+    }
+
+    async fn shake<S: Socket>(&self, socket: S, accepted_at: Instant) -> io::Result<Accepted<S>> {
         let acceptor = TlsAcceptor::from(self.config());
         let until = accepted_at + HANDSHAKE_MAX;
         if Instant::now() >= until {
@@ -138,6 +148,10 @@ mod tests {
         assert_eq!(counting.0.load(Ordering::Relaxed), 0);
         assert_eq!(accept(&tls, &hello, true, now), ErrorKind::InvalidData);
         assert_eq!(counting.0.load(Ordering::Relaxed), 1);
+        assert_eq!(accept(&tls, b"", false, now), ErrorKind::UnexpectedEof);
+        let count = |failure| tls.handshakes_failed(failure);
+        use HandshakeFailure::{Gone, Late, Other};
+        assert_eq!([Gone, Late, Other].map(count), [2, 1, 1]);
     }
 
     #[test]

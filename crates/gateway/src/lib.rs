@@ -10,8 +10,10 @@
 mod access;
 mod attempts;
 mod bounded;
+mod certificate;
 pub mod consumers;
 pub mod descriptors;
+mod failures;
 mod handshake;
 mod places;
 mod records;
@@ -20,6 +22,8 @@ pub mod unread;
 
 pub use access::{Access, Login};
 pub use bounded::Bounded;
+pub use certificate::{CertificateFacts, Validity};
+pub use failures::HandshakeFailure;
 pub use handshake::{Accepted, PLAIN_MAX, Socket};
 pub use places::{ConnectionPlace, ConnectionPlaces};
 pub use records::Records;

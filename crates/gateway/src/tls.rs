@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::OFlags;
@@ -13,7 +13,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 
-use super::Bounded;
+use super::failures::Failures;
+use super::{Bounded, CertificateFacts, HandshakeFailure};
 
 /// The largest file that is read: a few hundred certificates.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -82,6 +83,7 @@ struct Contents {
 struct Current {
     contents: Contents,
     config: Arc<ServerConfig>,
+    facts: Option<CertificateFacts>,
 }
 
 /// TLS of all ports.
@@ -91,6 +93,8 @@ pub struct Tls {
     current: Arc<RwLock<Current>>,
     /// What large handshakes take, all together.
     large_bytes: Arc<AtomicUsize>,
+    failures: Arc<Failures>,
+    reloads_failed: Arc<AtomicU64>,
 }
 
 impl Tls {
@@ -101,8 +105,19 @@ impl Tls {
     pub fn read(files: TlsFiles) -> Result<Self, TlsError> {
         let contents = Contents::read(&files)?;
         let config = contents.config(&files)?;
-        let current = Arc::new(RwLock::new(Current { contents, config }));
-        Ok(Self { files: Arc::new(files), current, large_bytes: Arc::default() })
+        let facts = contents.facts();
+        let current = Current { contents, config, facts };
+        Ok(Self::new(files, current))
+    }
+
+    fn new(files: TlsFiles, current: Current) -> Self {
+        Self {
+            files: Arc::new(files),
+            current: Arc::new(RwLock::new(current)),
+            large_bytes: Arc::default(),
+            failures: Arc::default(),
+            reloads_failed: Arc::default(),
+        }
     }
 
     /// What a connection that begins now goes by.
@@ -117,9 +132,7 @@ impl Tls {
         let nowhere = PathBuf::new();
         let files = TlsFiles { certificate: nowhere.clone(), key: nowhere, client_authorities: None };
         let contents = Contents { certificate: Vec::new(), key: Vec::new(), client_authorities: None };
-        let current = Current { contents, config: Arc::new(config) };
-        let (files, current) = (Arc::new(files), Arc::new(RwLock::new(current)));
-        Self { files, current, large_bytes: Arc::default() }
+        Self::new(files, Current { contents, config: Arc::new(config), facts: None })
     }
 
     /// A socket whose caller shakes hands.
@@ -132,13 +145,42 @@ impl Tls {
     /// # Errors
     /// When they cannot be read or used; then nothing changes.
     pub fn reload(&self) -> Result<bool, TlsError> {
+        self.replace().inspect_err(|_| {
+            self.reloads_failed.fetch_add(1, Ordering::Relaxed);
+        })
+    }
+
+    fn replace(&self) -> Result<bool, TlsError> {
         let contents = Contents::read(&self.files)?;
         if self.current.read().unwrap_or_else(PoisonError::into_inner).contents == contents {
             return Ok(false);
         }
-        let config = contents.config(&self.files)?;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Current { contents, config };
+        let (config, facts) = (contents.config(&self.files)?, contents.facts());
+        let current = Current { contents, config, facts };
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
         Ok(true)
+    }
+
+    /// What the certificate says of itself, if that can be read.
+    #[must_use]
+    pub fn facts(&self) -> Option<CertificateFacts> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).facts.clone()
+    }
+
+    /// How many handshakes failed for this reason.
+    #[must_use]
+    pub fn handshakes_failed(&self, failure: HandshakeFailure) -> u64 {
+        self.failures.count(failure)
+    }
+
+    /// How often the files could not be read again, or not be used.
+    #[must_use]
+    pub fn reloads_failed(&self) -> u64 {
+        self.reloads_failed.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn failures(&self) -> &Failures {
+        &self.failures
     }
 }
 
@@ -149,6 +191,10 @@ impl Contents {
             key: read(&files.key)?,
             client_authorities: files.client_authorities.as_deref().map(read).transpose()?,
         })
+    }
+
+    fn facts(&self) -> Option<CertificateFacts> {
+        CertificateFacts::of(&CertificateDer::from_pem_slice(&self.certificate).ok()?)
     }
 
     fn config(&self, files: &TlsFiles) -> Result<Arc<ServerConfig>, TlsError> {
