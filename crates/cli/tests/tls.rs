@@ -264,6 +264,45 @@ fn records_that_do_not_become_whole_take_bounded_memory() {
     assert!(waits.is_err_and(|error| error.kind() == ErrorKind::WouldBlock), "the last one may go on");
 }
 
+/// A figure of `/metrics`.
+fn figure(authority: &Authority, server: &Server, name: &str) -> i64 {
+    let mut http = connect(authority, &server.http);
+    http.write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    http.read_to_string(&mut text).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{text}"));
+    line.trim().parse().unwrap()
+}
+
+#[test]
+fn a_certificate_that_has_expired_is_named_and_so_are_those_who_refuse_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = Authority::new();
+    authority.sign_until(folder.path(), "server", 2024);
+    let server = serve(folder.path(), &[]);
+    wait_until("it is told", || {
+        server.overhead().contains("the certificate has expired hosts=\"127.0.0.1\"")
+    });
+    let mut refusing = connect(&authority, &server.http);
+    assert!(refusing.conn.complete_io(&mut refusing.sock).is_err());
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (certificate, key) = (at("server.crt"), at("server.key"));
+    let mut doctor = scarce();
+    doctor.args(["doctor", "--data", &at("data"), "--tls-cert", &certificate, "--tls-key", &key]);
+    let (code, found, _) = said(&mut doctor);
+    assert!(code == Some(1) && found.contains("until 2024-01-01T00:00:00Z"), "{found}");
+
+    authority.sign(folder.path(), "server");
+    server.signal("HUP");
+    wait_until("the new one is told", || server.overhead().contains("the certificate of the ports is valid"));
+    let figure = |name: &str| figure(&authority, &server, name);
+    assert_eq!(figure("scarce_tls_not_after_seconds "), 67_090_118_400);
+    let refused = "scarce_tls_handshakes_failed_total{reason=\"refused\"} ";
+    wait_until("the refusal is counted", || figure(refused) == 1);
+    std::fs::write(&key, "nonsense").unwrap();
+    wait_until("it is counted", || figure("scarce_tls_reloads_failed_total ") > 0);
+}
+
 #[test]
 fn settings_that_do_not_go_together_are_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,6 +3,7 @@
 //! It uses the settings of `scarce serve` and changes nothing. Its only file is unnamed and disappears with
 //! the process, however that ends.
 
+mod certificate;
 mod clock;
 mod data;
 mod disk;
@@ -69,6 +70,7 @@ fn examine(loaded: &Loaded) -> Vec<Finding> {
     findings.extend(ports::examine(settings, found.holder));
     findings.extend(slow::examine(settings));
     findings.push(password(settings));
+    findings.extend(certificate::examine(settings));
     findings.extend(limits::examine(settings));
     findings.extend(kernel::examine());
     findings.extend(clock::examine(&steps, found.newest_stamp));

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use rustls::{ClientConfig, RootCertStore};
 
 pub struct Authority {
@@ -26,8 +26,14 @@ impl Authority {
 
     /// Writes a new certificate and its key into a folder.
     pub fn sign(&self, folder: &Path, name: &str) {
+        self.sign_until(folder, name, 4096);
+    }
+
+    /// The same for one that is valid until the beginning of a year.
+    pub fn sign_until(&self, folder: &Path, name: &str, year: i32) {
         let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        params.not_after = date_time_ymd(year, 1, 1);
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         std::fs::write(folder.join(format!("{name}.crt")), certificate.pem()).unwrap();
         std::fs::write(folder.join(format!("{name}.key")), key.serialize_pem()).unwrap();

@@ -6,6 +6,7 @@ mod pipeline;
 mod process;
 mod reconciliations;
 mod snapshots;
+mod tls;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -25,7 +26,7 @@ use scarce_core::outcome::Code;
 use scarce_engine::Engine;
 use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
 use scarce_engine::slow::SlowLog;
-use scarce_gateway::ConnectionPlaces;
+use scarce_gateway::{ConnectionPlaces, Tls};
 
 use super::{Context, reply};
 use crate::flows::Flows;
@@ -54,6 +55,7 @@ impl Metrics {
         flows: Flows,
         slow: Option<Duration>,
         places: Arc<ConnectionPlaces>,
+        tls: Option<Tls>,
     ) -> Self {
         let mut registry = Registry::default();
         let http_durations =
@@ -64,7 +66,7 @@ impl Metrics {
             Unit::Seconds,
             http_durations.clone(),
         );
-        registry.register_collector(Box::new(OfEngine { engine, flows, places }));
+        registry.register_collector(Box::new(OfEngine { engine, flows, places, tls }));
         Self {
             registry: Arc::new(registry),
             http_durations,
@@ -113,6 +115,7 @@ struct OfEngine {
     engine: Arc<dyn Engine>,
     flows: Flows,
     places: Arc<ConnectionPlaces>,
+    tls: Option<Tls>,
 }
 
 impl std::fmt::Debug for OfEngine {
@@ -152,6 +155,9 @@ impl Collector for OfEngine {
         }
         deployment(&mut encoder, &*self.engine)?;
         process::descriptors(&mut encoder, &self.places)?;
+        if let Some(tls) = &self.tls {
+            tls::encode(&mut encoder, tls)?;
+        }
         build_info(&mut encoder)
     }
 }

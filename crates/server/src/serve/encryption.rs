@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use scarce_gateway::{Tls, TlsFiles};
+use jiff::Timestamp;
+use scarce_gateway::{CertificateFacts, Tls, TlsFiles, Validity};
 use scarce_gateway_resp::Handshakes;
 use scarce_settings::ServerSettings;
 use tokio::runtime::{Builder, Runtime};
@@ -25,7 +26,7 @@ pub(super) struct Encryption {
 impl Encryption {
     /// `None` if the ports speak no TLS.
     pub(super) fn start(settings: &ServerSettings) -> Result<Option<Self>, ServeError> {
-        let Some(files) = files(settings)? else { return Ok(None) };
+        let Some(files) = tls_files(settings)? else { return Ok(None) };
         let tls = Tls::read(files)?;
         // As many as there are cores: each handshake takes one for a while.
         let runtime = Builder::new_multi_thread().thread_name("tls").enable_all().build()?;
@@ -48,7 +49,11 @@ impl Drop for Encryption {
     }
 }
 
-fn files(settings: &ServerSettings) -> Result<Option<TlsFiles>, ServeError> {
+/// The files of the certificate. `None` if the ports speak no TLS.
+///
+/// # Errors
+/// When the settings do not go together.
+pub fn tls_files(settings: &ServerSettings) -> Result<Option<TlsFiles>, ServeError> {
     let (certificate, key) = (settings.tls_cert.clone(), settings.tls_key.clone());
     let client_authorities = settings.tls_client_ca.clone();
     match (certificate, key) {
@@ -59,11 +64,36 @@ fn files(settings: &ServerSettings) -> Result<Option<TlsFiles>, ServeError> {
     }
 }
 
+/// Tells once whenever the certificate is not valid, or not for long.
+#[derive(Default)]
+struct Told(Option<(CertificateFacts, Validity)>);
+
+impl Told {
+    fn look(&mut self, tls: &Tls, now: Timestamp) {
+        let Some(facts) = tls.facts() else { return };
+        let validity = facts.validity(now);
+        let seen = Some((facts, validity));
+        if self.0 == seen {
+            return;
+        }
+        if let Some((CertificateFacts { not_before, not_after, hosts }, _)) = &seen {
+            let hosts = hosts.join(" ");
+            match validity.problem() {
+                None => tracing::info!(hosts, %not_after, "the certificate of the ports is valid"),
+                Some(problem) => tracing::warn!(hosts, %not_before, %not_after, "{problem}"),
+            }
+        }
+        self.0 = seen;
+    }
+}
+
 /// Reads the files again when they change. What cannot be used is told once, and not before it is seen twice: programs
 /// that renew certificates write one file after the other.
 async fn watch(tls: Tls) {
     let (mut seen, mut told) = (None, None);
+    let mut of_validity = Told::default();
     loop {
+        of_validity.look(&tls, Timestamp::now());
         tokio::time::sleep(LOOK_INTERVAL).await;
         let problem = match reload(&tls).await {
             Ok(changed) => {

@@ -29,6 +29,7 @@ pub mod remembered;
 mod shipping;
 mod watch;
 
+pub use encryption::tls_files;
 pub use ending::Stopper;
 pub use error::ServeError;
 pub use inside::Inside;

@@ -159,7 +159,8 @@ impl Ports {
         let _ = self.statuses.set(pipeline.flows().statuses.clone());
         let tls = self.tls();
         let Some(listener) = self.http else { return Ok(None) };
-        let metrics = Metrics::new(engine.clone(), pipeline.flows().clone(), self.slow, self.places.clone());
+        let (flows, places) = (pipeline.flows().clone(), self.places.clone());
+        let metrics = Metrics::new(engine.clone(), flows, self.slow, places, tls.clone());
         let served = Served {
             engine: engine.clone(),
             tls,
