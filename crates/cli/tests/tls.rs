@@ -222,16 +222,19 @@ fn health_is_answered_on_a_full_server_whatever_callers_do_that_ask_nothing() {
         callers.push(caller);
     }
     assert!(callers.len() > 10, "{} connections", callers.len());
-    let mut idle = Vec::new();
-    wait_until("health is told", || {
-        // They shake hands, and then ask nothing. Those without a place are closed before.
-        let shaken = (0..16).map(|_| connect(&authority, &server.http));
-        idle.extend(shaken.filter_map(|mut it| it.conn.complete_io(&mut it.sock).is_ok().then_some(it)));
+    // They shake hands, and then ask nothing. Those for whom there is no room are closed before.
+    let shaken = (0..16).map(|_| connect(&authority, &server.http));
+    let idle = shaken.filter_map(|mut it| it.conn.complete_io(&mut it.sock).is_ok().then_some(it));
+    let idle: Vec<_> = idle.collect();
+    let is_told = |_| {
         let mut http = connect(&authority, &server.http);
         let asked = http.write_all(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
         let mut answer = [0; 12];
         asked.and_then(|()| http.read_exact(&mut answer)).is_ok() && &answer == b"HTTP/1.1 200"
-    });
+    };
+    // One may take too long on a machine that has much to do.
+    assert!((0..10).any(is_told));
+    assert!(idle.len() > 1);
 }
 
 #[test]
