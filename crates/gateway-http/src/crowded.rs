@@ -124,7 +124,7 @@ impl Crowded {
     }
 }
 
-/// Waits for the beginning of a request. In TLS, that it shakes hands is none.
+/// Waits for the beginning of a request, which a handshake of TLS does not count as.
 async fn hear(
     socket: TcpStream,
     tls: Option<&Tls>,

@@ -49,7 +49,7 @@ pub enum Validity {
 }
 
 impl CertificateFacts {
-    /// Reads a certificate in DER. `None` if it is none.
+    /// Reads a certificate in DER. `None` if it is something else.
     pub(crate) fn of(der: &[u8]) -> Option<Self> {
         let mut certificate = contents(&mut &*der, SEQUENCE)?;
         let mut fields = contents(&mut certificate, SEQUENCE)?;
