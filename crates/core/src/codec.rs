@@ -132,9 +132,7 @@ fn put_several(value: u64, out: &mut Vec<u8>) {
         }
         _ => {}
     }
-    // The bits over seven, rounded up: 37 / 256 is close enough to 1 / 7.
-    let bytes = (((value.ilog2() + 7) * 37) >> 8) as usize;
-    if bytes > 8 {
+    if value >> 56 != 0 {
         let mut rest = value;
         while rest >= 0x80 {
             out.push((rest & 0x7f) as u8 | 0x80);
@@ -143,18 +141,33 @@ fn put_several(value: u64, out: &mut Vec<u8>) {
         out.push((rest & 0x7f) as u8);
         return;
     }
+    let (word, bytes) = spread(value);
+    let end = out.len() + bytes;
+    out.extend_from_slice(&word.to_le_bytes());
+    out.truncate(end);
+}
+
+/// A varint of two to eight bytes as one word, and how many of its bytes count.
+#[inline]
+pub(crate) const fn spread(value: u64) -> (u64, usize) {
+    // The bits over seven, rounded up: 37 / 256 is close enough to 1 / 7.
+    let bytes = (((value | 1).ilog2() + 7).wrapping_mul(37)) >> 8;
     let halves = (value & 0x0fff_ffff) | ((value << 4) & 0x0fff_ffff_0000_0000);
     let quarters = (halves & 0x0000_3fff_0000_3fff) | ((halves << 2) & 0x3fff_0000_3fff_0000);
     let word = (quarters & 0x007f_007f_007f_007f) | ((quarters << 1) & 0x7f00_7f00_7f00_7f00);
-    let more = 0x0080_8080_8080_8080 & !(u64::MAX << (8 * (bytes - 1)));
-    let end = out.len() + bytes;
-    out.extend_from_slice(&(word | more).to_le_bytes());
-    out.truncate(end);
+    let more = 0x0080_8080_8080_8080 & !(u64::MAX.wrapping_shl(bytes.wrapping_sub(1).wrapping_mul(8)));
+    (word | more, bytes as usize)
+}
+
+/// An integer with a sign as one without, small if it is near zero.
+#[inline]
+pub(crate) const fn zigzag(value: i64) -> u64 {
+    ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
 
 impl Wire for i64 {
     fn put(&self, out: &mut Vec<u8>) {
-        ((self << 1) ^ (self >> 63)).cast_unsigned().put(out);
+        zigzag(*self).put(out);
     }
 
     fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
@@ -280,8 +293,9 @@ macro_rules! text_wire {
     ($($name:ident),*) => {$(
         impl Wire for $name {
             fn put(&self, out: &mut Vec<u8>) {
-                (self.as_str().len() as u64).put(out);
-                out.extend_from_slice(self.as_str().as_bytes());
+                let text = self.as_str().as_bytes();
+                (text.len() as u64).put(out);
+                out.extend_from_slice(text);
             }
 
             fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {

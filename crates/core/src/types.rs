@@ -1,10 +1,12 @@
 //! Integers, ids and times: the only forms in which numbers and names enter the state machine.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use compact_str::CompactString;
 
 use crate::invalid::Invalid;
+use crate::store::Lookup;
 
 /// The largest magnitude of any amount, quantity, price, counter or balance: 2^53 − 1, exact in
 /// JSON, in JavaScript, in Lua and in a sorted-set score.
@@ -174,6 +176,25 @@ impl Id {
     }
 }
 
+/// The name of a resource where it was read, to look its row up by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name<'a>(pub(crate) &'a [u8]);
+
+/// As an [`Id`].
+impl Hash for Name<'_> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write(self.0);
+        hasher.write_u8(0xff);
+    }
+}
+
+impl Lookup<Id> for Name<'_> {
+    #[inline]
+    fn is(&self, id: &Id) -> bool {
+        id.0.as_bytes() == self.0
+    }
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -197,6 +218,11 @@ static BYTES: [u8; 256] = {
     }
     kinds
 };
+
+/// Whether the bytes are an id.
+pub(crate) fn is_id(text: &[u8]) -> bool {
+    check_id(text).is_ok()
+}
 
 fn check_id(text: &[u8]) -> Result<(), &'static str> {
     if text.is_empty() || text.len() > ID_BYTES_MAX {
@@ -227,7 +253,7 @@ impl OperationId {
     /// # Errors
     /// When it is empty, longer than 128 bytes, or contains a byte that is not printable ASCII.
     pub fn parse(text: &[u8], argument: &'static str) -> Result<Self, Invalid> {
-        if text.is_empty() || text.len() > OPERATION_ID_BYTES_MAX {
+        if !has_operation_id_length(text) {
             return Err(Invalid::new(argument, "must be 1 to 128 bytes long"));
         }
         let refused = || Invalid::new(argument, "may hold printable ASCII without blanks only");
@@ -250,49 +276,70 @@ impl OperationId {
     /// The time in a `UUIDv7`, or in a ULID where those count.
     #[must_use]
     pub fn time_ms(&self, ulid_times: bool) -> Option<TimeMs> {
-        self.uuid_v7_ms().or_else(|| self.ulid_ms().filter(|_| ulid_times))
+        time_of(self.0.as_bytes(), ulid_times)
     }
 
     /// The time in a `UUIDv7`, or `None` if the id is not one.
     #[must_use]
     pub fn uuid_v7_ms(&self) -> Option<TimeMs> {
-        let text = self.0.as_bytes();
-        let dashes = [8, 13, 18, 23];
-        if text.len() != 36
-            || text[14] != b'7'
-            || !matches!(text[19], b'8' | b'9' | b'a' | b'b' | b'A' | b'B')
-        {
-            return None;
-        }
-        let shaped = text
-            .iter()
-            .enumerate()
-            .all(|(at, byte)| if dashes.contains(&at) { *byte == b'-' } else { byte.is_ascii_hexdigit() });
-        if !shaped {
-            return None;
-        }
-        let high = u64::from_str_radix(self.0.get(0..8)?, 16).ok()?;
-        let low = u64::from_str_radix(self.0.get(9..13)?, 16).ok()?;
-        Some((high << 16) | low)
+        uuid_v7_ms(self.0.as_bytes())
     }
 
     /// The time in a ULID, or `None` if the id is not one.
     #[must_use]
     pub fn ulid_ms(&self) -> Option<TimeMs> {
-        const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-        let text = self.0.as_bytes();
-        if text.len() != 26 || text[0] > b'7' {
-            return None;
-        }
-        let mut time: u64 = 0;
-        for (at, byte) in text.iter().enumerate() {
-            let value = ALPHABET.iter().position(|letter| *letter == byte.to_ascii_uppercase())?;
-            if at < 10 {
-                time = (time << 5) | value as u64;
-            }
-        }
-        Some(time)
+        ulid_ms(self.0.as_bytes())
     }
+}
+
+/// Whether the bytes are an operation id.
+pub(crate) fn is_operation_id(text: &[u8]) -> bool {
+    has_operation_id_length(text) && is_graphic(text)
+}
+
+fn has_operation_id_length(text: &[u8]) -> bool {
+    (1..=OPERATION_ID_BYTES_MAX).contains(&text.len())
+}
+
+/// The time in an operation id that is a `UUIDv7`, or a ULID where those count.
+pub(crate) fn time_of(id: &[u8], ulid_times: bool) -> Option<TimeMs> {
+    match id.len() {
+        36 => uuid_v7_ms(id),
+        26 if ulid_times => ulid_ms(id),
+        _ => None,
+    }
+}
+
+/// The time in a `UUIDv7`, or `None` if the id is not one.
+fn uuid_v7_ms(id: &[u8]) -> Option<TimeMs> {
+    let dashes = [8, 13, 18, 23];
+    if id.len() != 36 || id[14] != b'7' || !matches!(id[19], b'8' | b'9' | b'a' | b'b' | b'A' | b'B') {
+        return None;
+    }
+    let digit = |byte: &u8| char::from(*byte).to_digit(16);
+    let shaped = id
+        .iter()
+        .enumerate()
+        .all(|(at, byte)| if dashes.contains(&at) { *byte == b'-' } else { digit(byte).is_some() });
+    let hex =
+        |digits: &[u8]| digits.iter().filter_map(digit).fold(0, |time, digit| (time << 4) | u64::from(digit));
+    shaped.then(|| (hex(&id[..8]) << 16) | hex(&id[9..13]))
+}
+
+/// The time in a ULID, or `None` if the id is not one.
+fn ulid_ms(id: &[u8]) -> Option<TimeMs> {
+    const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    if id.len() != 26 || id[0] > b'7' {
+        return None;
+    }
+    let mut time: u64 = 0;
+    for (at, byte) in id.iter().enumerate() {
+        let value = ALPHABET.iter().position(|letter| *letter == byte.to_ascii_uppercase())?;
+        if at < 10 {
+            time = (time << 5) | value as u64;
+        }
+    }
+    Some(time)
 }
 
 /// Whether all bytes are printable ASCII without blanks, eight at a time.
@@ -306,7 +353,11 @@ fn is_graphic(text: &[u8]) -> bool {
         let above = (word | HIGH).wrapping_sub(0x21 * ONES);
         (word | word.wrapping_add(ONES) | !above) & HIGH == 0
     };
-    words.iter().all(is_graphic) && rest.iter().all(u8::is_ascii_graphic)
+    match text.last_chunk() {
+        // The last eight bytes, of which the first were looked at before.
+        Some(last) => words.iter().all(is_graphic) && is_graphic(last),
+        None => rest.iter().all(u8::is_ascii_graphic),
+    }
 }
 
 impl fmt::Display for OperationId {
@@ -390,6 +441,18 @@ mod tests {
     }
 
     #[test]
+    fn a_name_finds_the_row_of_its_id() {
+        let mut table = crate::store::Table::new(3);
+        for length in 1..=ID_BYTES_MAX {
+            let id = Id::parse("a".repeat(length).as_bytes(), "id").expect("an id");
+            table.insert(id, length);
+        }
+        for length in 1..=ID_BYTES_MAX {
+            assert_eq!(table.get(&Name("a".repeat(length).as_bytes())), Some(&length));
+        }
+    }
+
+    #[test]
     fn operation_ids_hold_printable_ascii_only() {
         for at in 0..17 {
             for byte in 0..=255_u8 {
@@ -403,11 +466,21 @@ mod tests {
 
     #[test]
     fn times_are_read_from_ids_that_carry_one() {
-        let uuid = OperationId::parse(b"01890a5d-ac96-774b-bcce-b302099a8057", "id").expect("an id");
-        assert_eq!(uuid.uuid_v7_ms(), Some(0x0189_0a5d_ac96));
-        let random = OperationId::parse(b"f47ac10b-58cc-4372-a567-0e02b2c3d479", "id").expect("an id");
-        assert_eq!(random.uuid_v7_ms(), None);
-        let ulid = OperationId::parse(b"01ARZ3NDEKTSV4RRFFQ69G5FAV", "id").expect("an id");
-        assert_eq!(ulid.ulid_ms(), Some(1_469_922_850_259));
+        let time = |id: &str, ulid_times| {
+            OperationId::parse(id.as_bytes(), "id").expect("an id").time_ms(ulid_times)
+        };
+        for (uuid, expected) in [
+            ("01890a5d-ac96-774b-bcce-b302099a8057", Some(0x0189_0a5d_ac96)),
+            ("01890A5D-AC96-774B-BCCE-B302099A8057", Some(0x0189_0a5d_ac96)),
+            ("f47ac10b-58cc-4372-a567-0e02b2c3d479", None),
+            ("01890a5d-ac96-774b-7cce-b302099a8057", None),
+            ("01890a5d-ac96-774b-bcce-b302099a805x", None),
+            ("01890a5d+ac96-774b-bcce-b302099a8057", None),
+        ] {
+            assert_eq!(time(uuid, false), expected, "{uuid}");
+        }
+        assert_eq!(time("01ARZ3NDEKTSV4RRFFQ69G5FAV", true), Some(1_469_922_850_259));
+        assert_eq!(time("01ARZ3NDEKTSV4RRFFQ69G5FAV", false), None);
+        assert_eq!(time("81ARZ3NDEKTSV4RRFFQ69G5FAV", true), None);
     }
 }

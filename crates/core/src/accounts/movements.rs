@@ -135,13 +135,21 @@ pub(super) fn check_covers(id: &Id, account: &Account, amount: u64) -> Result<()
 }
 
 pub(super) fn check_receives(account: &Account, amount: u64) -> Result<(), Refusal> {
-    if account.balance + signed(amount) <= BALANCE_MAX { Ok(()) } else { Err(overflow("balance")) }
+    if receives(account, amount) { Ok(()) } else { Err(overflow("balance")) }
+}
+
+pub(super) fn receives(account: &Account, amount: u64) -> bool {
+    account.balance + signed(amount) <= BALANCE_MAX
+}
+
+pub(super) fn check_world(state: &State, account: &Account, change: i64) -> Result<(), Refusal> {
+    if world_receives(state, account, change) { Ok(()) } else { Err(overflow("world")) }
 }
 
 /// The world's balance has the same bounds as any other.
-pub(super) fn check_world(state: &State, account: &Account, change: i64) -> Result<(), Refusal> {
+pub(super) fn world_receives(state: &State, account: &Account, change: i64) -> bool {
     let balance = state.accounts.accounts.at(account.world).map_or(0, |world| world.balance);
-    if (balance + change).abs() <= BALANCE_MAX { Ok(()) } else { Err(overflow("world")) }
+    (balance + change).abs() <= BALANCE_MAX
 }
 
 pub(super) fn overflow(argument: &'static str) -> Refusal {

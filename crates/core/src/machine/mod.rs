@@ -189,7 +189,7 @@ impl Machine {
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
         entry.outcome.iter().for_each(|outcome| outcome.put(&mut bytes));
-        let outcome = entry.outcome.as_ref().map(|outcome| Encoded { outcome, bytes: &bytes });
+        let outcome = entry.outcome.as_ref().map(|outcome| Encoded::new(outcome, &bytes));
         self.settle(&entry.head, outcome, &entry.events);
         self.scratch = bytes;
     }
@@ -341,7 +341,7 @@ impl Machine {
                 more,
             };
             let bytes = Entry::write(log, &head, kept, &events);
-            self.settle(&head, kept.map(|outcome| Encoded { outcome, bytes: &log[bytes] }), &events);
+            self.settle(&head, kept.map(|outcome| Encoded::new(outcome, &log[bytes])), &events);
         }
         events.clear();
         self.events = events;

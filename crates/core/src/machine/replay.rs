@@ -31,6 +31,17 @@ pub enum Asked {
     ByLookup,
 }
 
+/// What an id's time says about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Age {
+    /// It would be known if it had been used; also if it carries no time.
+    Known,
+    /// It is from the future.
+    Ahead,
+    /// It may have been used and forgotten.
+    Over { horizon: TimeMs },
+}
+
 impl Replay {
     pub(super) fn of(known: &Known, asked: Asked) -> Self {
         Self { sequence_first: known.sequence_first, sequence_last: known.sequence_last, asked }
@@ -91,7 +102,7 @@ impl Machine {
     /// Looks the envelope's id up.
     pub(super) fn seek(&self, envelope: &Envelope) -> Option<Sought> {
         let id = envelope.common.operation.as_ref()?;
-        Some(self.state.operations.seek(&envelope.namespace, id))
+        Some(self.state.operations.seek(&envelope.namespace, id.as_str().as_bytes()))
     }
 
     /// The answer to an operation whose id is known.
@@ -131,19 +142,26 @@ impl Machine {
         issued_at: Option<TimeMs>,
         now: TimeMs,
     ) -> Result<(), Refusal> {
-        let settings = &self.state.settings;
-        let made_at = id.time_ms(settings.ulid_times).or(issued_at);
-        let (horizon, lead) =
-            (self.state.operations.horizon(settings, self.state.settled(now)), settings.id_lead_ms_max());
-        match made_at {
-            Some(made_at) if made_at > now.saturating_add(lead) => Err(Refusal::invalid(
+        let made_at = id.time_ms(self.state.settings.ulid_times).or(issued_at);
+        match self.age(made_at, now) {
+            Age::Known => Ok(()),
+            Age::Ahead => Err(Refusal::invalid(
                 "ID",
                 "carries a time ahead of the clock; set the clock that it was made by",
             )),
-            Some(made_at) if made_at <= horizon.saturating_add(lead) => {
-                Err(Refusal::new(Code::IdExpired, facts![id.as_str(), now - horizon]))
-            }
-            _ => Ok(()),
+            Age::Over { horizon } => Err(Refusal::new(Code::IdExpired, facts![id.as_str(), now - horizon])),
+        }
+    }
+
+    /// How the time of an id compares with the window.
+    pub(super) fn age(&self, made_at: Option<TimeMs>, now: TimeMs) -> Age {
+        let Some(made_at) = made_at else { return Age::Known };
+        let (settings, lead) = (&self.state.settings, self.state.settings.id_lead_ms_max());
+        let horizon = self.state.operations.horizon(settings, self.state.settled(now));
+        match () {
+            () if made_at > now.saturating_add(lead) => Age::Ahead,
+            () if made_at <= horizon.saturating_add(lead) => Age::Over { horizon },
+            () => Age::Known,
         }
     }
 

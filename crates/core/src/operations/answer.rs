@@ -81,8 +81,26 @@ impl<'a> Answer<'a> {
 /// An outcome, and how it is encoded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Encoded<'a> {
-    pub(crate) outcome: &'a Outcome,
-    pub(crate) bytes: &'a [u8],
+    given: Given<'a>,
+    bytes: &'a [u8],
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Given<'a> {
+    Outcome(&'a Outcome),
+    /// Applied, with these numbers.
+    Numbers(&'a [i64]),
+}
+
+impl<'a> Encoded<'a> {
+    pub(crate) const fn new(outcome: &'a Outcome, bytes: &'a [u8]) -> Self {
+        Self { given: Given::Outcome(outcome), bytes }
+    }
+
+    /// A command that was applied, with its answer's numbers.
+    pub(crate) const fn numbers(numbers: &'a [i64], bytes: &'a [u8]) -> Self {
+        Self { given: Given::Numbers(numbers), bytes }
+    }
 }
 
 /// The outcome of bytes from a snapshot; if they encode no outcome, one that is stored as its bytes are.
@@ -93,28 +111,41 @@ pub(super) fn decoded(bytes: &[u8]) -> Outcome {
 }
 
 /// Appends an outcome as it is stored, and returns its form.
-pub(super) fn put(Encoded { outcome, bytes }: Encoded<'_>, out: &mut Vec<u8>) -> Form {
+pub(super) fn put(Encoded { given, bytes }: Encoded<'_>, out: &mut Vec<u8>) -> Form {
     if bytes.len() > usize::from(OUTCOME_BYTES_MAX) {
         return IN_LOG;
     }
     let start = out.len();
-    if outcome.is_applied() && outcome.facts.len() <= NUMBERS_MAX && put_numbers(&outcome.facts, out) {
-        return NUMBERS + Form::try_from(outcome.facts.len()).unwrap_or(0);
-    }
-    out.truncate(start);
-    out.extend_from_slice(bytes);
-    Form::try_from(bytes.len()).unwrap_or(IN_LOG)
+    let put = match given {
+        Given::Numbers(numbers) => put_numbers(numbers.iter().copied().map(Some), out),
+        Given::Outcome(outcome) if outcome.is_applied() => {
+            let numbers = outcome.facts.iter().map(|value| match value {
+                Value::Integer(number) => Some(*number),
+                _ => None,
+            });
+            put_numbers(numbers, out)
+        }
+        Given::Outcome(_) => None,
+    };
+    put.unwrap_or_else(|| {
+        out.truncate(start);
+        out.extend_from_slice(bytes);
+        Form::try_from(bytes.len()).unwrap_or(IN_LOG)
+    })
 }
 
-/// Appends each number as what it differs by from the one before. False if there are other values.
-fn put_numbers(values: &[Value], out: &mut Vec<u8>) -> bool {
+/// Appends each number as what it differs by from the one before, and returns the form. None if there are too many, or
+/// other values.
+fn put_numbers(numbers: impl ExactSizeIterator<Item = Option<i64>>, out: &mut Vec<u8>) -> Option<Form> {
+    let form =
+        NUMBERS + Form::try_from(numbers.len()).ok().filter(|count| usize::from(*count) <= NUMBERS_MAX)?;
     let mut last = 0_i64;
-    values.iter().all(|value| {
-        let Value::Integer(number) = value else { return false };
+    for number in numbers {
+        let number = number?;
         number.wrapping_sub(last).put(out);
-        last = *number;
-        true
-    })
+        last = number;
+    }
+    Some(form)
 }
 
 #[cfg(test)]
@@ -124,7 +155,7 @@ mod tests {
 
     fn stored(outcome: &Outcome) -> (Form, Vec<u8>) {
         let mut out = Vec::new();
-        let form = put(Encoded { outcome, bytes: &outcome.to_bytes() }, &mut out);
+        let form = put(Encoded::new(outcome, &outcome.to_bytes()), &mut out);
         (form, out)
     }
 
@@ -150,6 +181,17 @@ mod tests {
             let mut encoded = Vec::new();
             answer.put_outcome(&mut encoded);
             assert_eq!(encoded, outcome.to_bytes());
+        }
+    }
+
+    #[test]
+    fn numbers_are_stored_as_the_outcome_that_has_them() {
+        for numbers in [&[][..], &[7], &[-5, 7], &[1, 2, 3, 4], &[i64::MIN, i64::MAX], &[1; 16]] {
+            let facts = numbers.iter().copied().map(Value::Integer).collect::<Facts>();
+            let outcome = Outcome::applied(facts);
+            let (mut out, bytes) = (Vec::new(), outcome.to_bytes());
+            let form = put(Encoded::numbers(numbers, &bytes), &mut out);
+            assert_eq!((form, out), stored(&outcome), "{numbers:?}");
         }
     }
 

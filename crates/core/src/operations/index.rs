@@ -103,7 +103,9 @@ impl Shard {
             return self.insert(tag, place, is_alive);
         };
         self.used += u32::from(self.slots[free].tag == EMPTY);
-        self.slots.copy_within(at..free, at + 1);
+        if free > at {
+            self.slots.copy_within(at..free, at + 1);
+        }
         self.slots[at] = Entry { tag, place: place.to_le_bytes() };
     }
 

@@ -25,6 +25,25 @@ pub(crate) struct Sought {
     place: Option<u32>,
 }
 
+impl Sought {
+    /// Whether there is no record of the id, not even one that is out of the window.
+    pub(crate) const fn is_new(self) -> bool {
+        self.place.is_none()
+    }
+}
+
+/// An operation that was decided.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Done {
+    /// The content hash of its request.
+    pub(crate) fingerprint: u64,
+    pub(crate) at: TimeMs,
+    pub(crate) epoch: u64,
+    /// Its last event, and how many it made.
+    pub(crate) sequence_last: u64,
+    pub(crate) events: u32,
+}
+
 /// What is stored about an operation id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
@@ -151,12 +170,12 @@ impl Operations {
         settings: &StateSettings,
         now: TimeMs,
     ) -> Option<Known> {
-        self.known(self.seek(namespace, id), settings, now)
+        self.known(self.seek(namespace, id.as_str().as_bytes()), settings, now)
     }
 
     /// Looks an id up.
-    pub(crate) fn seek(&self, namespace: &str, id: &OperationId) -> Sought {
-        self.sought(self.key(namespace, id))
+    pub(crate) fn seek(&self, namespace: &str, id: &[u8]) -> Sought {
+        self.sought(self.key(namespace.as_bytes(), id))
     }
 
     /// The record of an id that was looked up, if it is within the window.
@@ -230,18 +249,25 @@ impl Operations {
         sought: Option<Sought>,
         outcome: Encoded<'_>,
         head: &EntryHead,
-        made: (u64, u32),
+        (sequence_last, events): (u64, u32),
     ) {
-        let sought = sought.unwrap_or_else(|| self.seek(&operation.namespace, &operation.id));
+        let sought =
+            sought.unwrap_or_else(|| self.seek(&operation.namespace, operation.id.as_str().as_bytes()));
         debug_assert_eq!(
             sought.key,
-            self.key(&operation.namespace, &operation.id),
+            self.key(operation.namespace.as_bytes(), operation.id.as_str().as_bytes()),
             "another id was looked up"
         );
-        let (sequence_last, events) = made;
-        let moment = Moment { at: head.at, sequence_last, epoch: self.place_of(head.epoch) };
-        let identity = Identity { key: sought.key, fingerprint: operation.fingerprint };
-        self.append(sought, identity, moment, events, outcome);
+        let (fingerprint, at, epoch) = (operation.fingerprint, head.at, head.epoch);
+        self.note(sought, &Done { fingerprint, at, epoch, sequence_last, events }, outcome);
+    }
+
+    /// Stores the outcome of an operation whose id was looked up.
+    pub(crate) fn note(&mut self, sought: Sought, done: &Done, outcome: Encoded<'_>) {
+        let moment =
+            Moment { at: done.at, sequence_last: done.sequence_last, epoch: self.place_of(done.epoch) };
+        let identity = Identity { key: sought.key, fingerprint: done.fingerprint };
+        self.append(sought, identity, moment, done.events, outcome);
     }
 
     /// The place of an epoch, which is mostly the last one.
@@ -314,8 +340,7 @@ impl Operations {
         Sought { key, place: self.index.find(key[0], is_it) }
     }
 
-    fn key(&self, namespace: &str, id: &OperationId) -> [u64; 2] {
-        let (namespace, id) = (namespace.as_bytes(), id.as_str().as_bytes());
+    fn key(&self, namespace: &[u8], id: &[u8]) -> [u64; 2] {
         let length = namespace.len() + 1 + id.len();
         // Most are short, and only they need to be quick.
         let hash = if length <= SHORT_BYTES {
@@ -344,7 +369,8 @@ impl Operations {
         for _ in 0..input.value::<u64>()? {
             let Loaded { identity, moment, epoch, events, outcome } = input.row(get_record)?;
             let moment = Moment { epoch: self.place_of(epoch), ..moment };
-            let outcome = Encoded { outcome: &answer::decoded(&outcome), bytes: &outcome };
+            let decoded = answer::decoded(&outcome);
+            let outcome = Encoded::new(&decoded, &outcome);
             self.append(self.sought(identity.key), identity, moment, events, outcome);
         }
         Ok(())
@@ -379,7 +405,10 @@ const SHORT_BYTES: usize = 40;
 /// A namespace, a zero and an id, as far as they fit.
 fn joined<'a>(namespace: &[u8], id: &[u8], bytes: &'a mut [u8]) -> &'a [u8] {
     let middle = namespace.len().min(bytes.len());
-    bytes[..middle].copy_from_slice(&namespace[..middle]);
+    // Mostly there is none.
+    if middle > 0 {
+        bytes[..middle].copy_from_slice(&namespace[..middle]);
+    }
     let start = (middle + 1).min(bytes.len());
     let end = (start + id.len()).min(bytes.len());
     bytes[start..end].copy_from_slice(&id[..end - start]);

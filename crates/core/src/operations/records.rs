@@ -278,7 +278,7 @@ mod tests {
     fn push(records: &mut Records, number: u64) {
         let (identity, moment, events, outcome) = record(number);
         let bytes = outcome.to_bytes();
-        records.push(identity, moment, events, Encoded { outcome: &outcome, bytes: &bytes });
+        records.push(identity, moment, events, Encoded::new(&outcome, &bytes));
     }
 
     fn check(records: &Records, position: usize, number: u64) {

@@ -11,7 +11,7 @@ pub(crate) mod visits;
 pub use chunks::Chunks;
 pub use index::Index;
 pub use ordered::Ordered;
-pub use table::{Slot, Table};
+pub use table::{Lookup, Slot, Table};
 
 /// Can roll back its changes since a mark.
 pub trait Reversible {
