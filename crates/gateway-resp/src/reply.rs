@@ -129,6 +129,18 @@ impl<'a> Replies<'a> {
         outcome.facts.iter().for_each(|value| self.value(value));
     }
 
+    /// The answer to a command that was applied, with two numbers.
+    pub fn applied_pair(&mut self, [first, second]: [i64; 2]) {
+        const HEAD: &[u8; 8] = b"*3\r\n:1\r\n";
+        let mut reply = [0; HEAD.len() + 2 * NUMBER_BYTES_MAX];
+        let start = put_line(&mut reply, HEAD.len() + 2 * NUMBER_BYTES_MAX, b':', second);
+        let start = put_line(&mut reply, start, b':', first) - HEAD.len();
+        if let Some(head) = reply[start..].first_chunk_mut() {
+            *head = *HEAD;
+        }
+        self.out.extend_from_slice(&reply[start..]);
+    }
+
     /// A refusal is an answer, never an error, so that traffic on a sold-out item raises no exceptions. What was not
     /// decided is an error.
     pub fn refused(&mut self, outcome: &Outcome) {
@@ -165,26 +177,52 @@ impl<'a> Replies<'a> {
             self.out.extend_from_slice(&[kind, b'0' + digit, b'\r', b'\n']);
             return;
         }
-        // By hand, and put at once: every number of every answer is written here.
         let mut line = [0; NUMBER_BYTES_MAX];
-        (line[0], line[1]) = (kind, b'-');
-        let start = if number < 0 { 2 } else { 1 };
-        let digits = number.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1;
-        let (mut rest, mut at) = (number.unsigned_abs(), start + digits);
-        line[at..at + 2].copy_from_slice(b"\r\n");
-        let end = self.out.len() + at + 2;
-        while at > start {
-            at -= 1;
-            line[at] = b'0' + (rest % 10) as u8;
-            rest /= 10;
-        }
-        self.out.extend_from_slice(&line);
-        self.out.truncate(end);
+        let start = put_line(&mut line, NUMBER_BYTES_MAX, kind, number);
+        self.out.extend_from_slice(&line[start..]);
     }
 }
 
 /// Room for any number with its kind, its sign and its line's end.
 const NUMBER_BYTES_MAX: usize = 24;
+
+/// The numbers below a hundred, two digits each.
+static PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut at: u8 = 0;
+    while at < 100 {
+        pairs[at as usize] = [b'0' + at / 10, b'0' + at % 10];
+        at += 1;
+    }
+    pairs
+};
+
+/// Puts a number with its kind and its line's end before `end`, and returns where that starts. By hand: every number of
+/// every answer is written here.
+#[inline]
+fn put_line<const N: usize>(out: &mut [u8; N], end: usize, kind: u8, number: i64) -> usize {
+    let mut at = end - 2;
+    (out[at + 1], out[at]) = (b'\n', b'\r');
+    let mut rest = number.unsigned_abs();
+    while rest >= 10 {
+        at -= 2;
+        let [tens, ones] = PAIRS[(rest % 100) as usize];
+        (out[at + 1], out[at]) = (ones, tens);
+        rest /= 100;
+    }
+    // An even number of digits ends in a pair; then nothing is left, but of zero itself.
+    if rest > 0 || number == 0 {
+        at -= 1;
+        out[at] = b'0' + (rest % 10) as u8;
+    }
+    if number < 0 {
+        at -= 1;
+        out[at] = b'-';
+    }
+    at -= 1;
+    out[at] = kind;
+    at
+}
 
 /// What an `INVALID` outcome says, for the text of an error.
 pub fn invalid(outcome: &Outcome) -> String {
@@ -214,6 +252,18 @@ mod tests {
             let mut out = Vec::new();
             Replies::new(&mut out, Protocol::Resp2).refused(&failure.outcome());
             assert!(out.starts_with(expected.as_bytes()), "{}", String::from_utf8_lossy(&out));
+        }
+    }
+
+    #[test]
+    fn a_pair_is_written_as_its_outcome() {
+        let spec = scarce_core::command::table::find(b"ACCOUNT.DEBIT").expect("a command");
+        for pair in [[0, 0], [i64::MIN, i64::MIN], [-1, 10], [99, 100], [i64::MAX, -9_007_199_254_740_991]] {
+            let [mut one, mut other] = [Vec::new(), Vec::new()];
+            Replies::new(&mut one, Protocol::Resp2).applied_pair(pair);
+            let outcome = Outcome::applied(scarce_core::facts![pair[0], pair[1]]);
+            Replies::new(&mut other, Protocol::Resp2).outcome(spec, &outcome);
+            assert_eq!(one, other);
         }
     }
 

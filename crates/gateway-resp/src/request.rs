@@ -76,14 +76,36 @@ impl Parser {
                 Head::Incomplete => return Ok(ParseProgress::Incomplete),
             },
         };
-        self.missing = Some(missing);
-        for left in (0..missing).rev() {
+        let mut missing = self.short_words(bytes, missing, limits);
+        while missing > 0 {
+            self.missing = Some(missing);
             if !self.word(bytes, limits)? {
                 return Ok(ParseProgress::Incomplete);
             }
-            self.missing = Some(left);
+            missing -= 1;
         }
+        self.missing = Some(0);
         Ok(ParseProgress::Complete(self.at))
+    }
+
+    /// Parses bulk strings of up to 99 bytes that are there whole, as nearly all are. Returns how many words are missing
+    /// then: it stops at the first that is anything else.
+    #[inline]
+    fn short_words(&mut self, bytes: &[u8], mut missing: usize, limits: Limits) -> usize {
+        let mut at = self.at;
+        while missing > 0 {
+            let Some((length, head_bytes)) = bytes.get(at..).and_then(short_word) else { break };
+            let start = at + head_bytes;
+            let end = start + length;
+            let Some([b'\r', b'\n', ..]) = bytes.get(end..).filter(|_| end <= limits.bytes_max) else {
+                break;
+            };
+            self.words.push(start..end);
+            at = end + 2;
+            missing -= 1;
+        }
+        self.at = at;
+        missing
     }
 
     fn head(&mut self, bytes: &[u8], limits: Limits) -> Result<Head, ProtocolError> {
@@ -189,6 +211,23 @@ enum Head {
     Array(usize),
     Complete,
     Incomplete,
+}
+
+/// The length in the header of a bulk string of up to 99 bytes, and how long the header is. Looks at eight bytes at once.
+#[inline]
+fn short_word(bytes: &[u8]) -> Option<(usize, usize)> {
+    const ONE_DIGIT: u64 = u64::from_le_bytes(*b"$\0\r\n\0\0\0\0");
+    const TWO_DIGITS: u64 = u64::from_le_bytes(*b"$\0\0\r\n\0\0\0");
+    let word = u64::from_le_bytes(*bytes.first_chunk::<8>()?);
+    let digit = |at: u32| ((word >> (8 * at)) & 0xff).wrapping_sub(u64::from(b'0'));
+    let (length, head_bytes) = match () {
+        () if word & 0xffff_00ff == ONE_DIGIT && digit(1) < 10 => (digit(1), 4),
+        () if word & 0xff_ff00_00ff == TWO_DIGITS && digit(1) < 10 && digit(2) < 10 => {
+            (10 * digit(1) + digit(2), 5)
+        }
+        () => return None,
+    };
+    Some((length as usize, head_bytes))
 }
 
 /// The number in a header of one to three digits, as nearly all are, and how long the header is. Anything else is read by
@@ -298,6 +337,21 @@ mod tests {
                     None => assert!(long.is_none_or(|number| number > 999), "{text}"),
                 }
                 assert_eq!(short_head(&bytes[..bytes.len() - 1], kind), None, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_short_word_is_read_as_any_other() {
+        for text in
+            ["0", "7", "12", "99", "007", "-1", "1x", "x1", "", "1 ", "+1", "100", ":", "/", "1:", "1/"]
+        {
+            for kind in [b'$', b'*'] {
+                let bytes = [&[kind], text.as_bytes(), b"\r\n12345678"].concat();
+                let expected = short_head(&bytes, b'$').filter(|(length, _)| *length < 100);
+                let expected = expected.filter(|(_, head_bytes)| *head_bytes < 6);
+                assert_eq!(short_word(&bytes), expected, "{text}");
+                assert_eq!(short_word(&bytes[..7]), None, "{text}");
             }
         }
     }
