@@ -27,6 +27,7 @@ pub mod command;
 pub mod coupons;
 pub mod deadlines;
 pub mod digest;
+mod draft;
 pub mod event;
 pub mod invalid;
 pub mod language;

@@ -16,7 +16,8 @@ use compact_str::CompactString;
 
 use super::{Event, Position};
 use crate::codec::{Input, Malformed, Wire};
-use crate::outcome::Outcome;
+use crate::draft::Draft;
+use crate::outcome::{Outcome, draft_applied};
 use crate::types::{OperationId, TimeMs};
 
 const HAS_OPERATION: u8 = 1;
@@ -99,14 +100,12 @@ impl Entry {
         outcome: Option<&Outcome>,
         events: &[Event],
     ) -> Range<usize> {
-        let start = log.len();
-        log.extend_from_slice(&[0; 4]);
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
-        log.push(
-            flag(head.operation.is_some(), HAS_OPERATION)
-                | flag(outcome.is_some(), HAS_OUTCOME)
-                | flag(head.more, HAS_MORE),
-        );
+        let flags = flag(head.operation.is_some(), HAS_OPERATION)
+            | flag(outcome.is_some(), HAS_OUTCOME)
+            | flag(head.more, HAS_MORE);
+        let start = log.len();
+        log.extend_from_slice(&[0, 0, 0, 0, flags]);
         head.epoch.put(log);
         head.sequence_first.put(log);
         head.at.put(log);
@@ -124,6 +123,36 @@ impl Entry {
         let length = u32::try_from(log.len() - start - 4).unwrap_or(u32::MAX);
         log[start..start + 4].copy_from_slice(&length.to_le_bytes());
         outcome_start..outcome_end
+    }
+
+    /// The same in a draft, for an entry of one event without further steps, and an operation that was applied with these
+    /// numbers, by the bytes of its ID and its content hash. `put_event` appends the event.
+    pub(crate) fn draft(
+        draft: &mut Draft,
+        (epoch, sequence_first, at): (u64, u64, TimeMs),
+        operation: Option<(&[u8], u64)>,
+        numbers: &[i64],
+        put_event: impl FnOnce(&mut Draft),
+    ) -> Range<usize> {
+        let start = draft.len();
+        draft.put([0; 4]);
+        draft.put_byte(if operation.is_some() { HAS_OPERATION | HAS_OUTCOME } else { 0 });
+        [epoch, sequence_first, at].into_iter().for_each(|number| draft.put_number(number));
+        let mut outcome = 0..0;
+        if let Some((id, fingerprint)) = operation {
+            // The namespace.
+            draft.put_text(b"");
+            draft.put_text(id);
+            draft.put(fingerprint.to_le_bytes());
+            let outcome_start = draft.len();
+            draft_applied(numbers, draft);
+            outcome = outcome_start..draft.len();
+        }
+        draft.put_number(1);
+        put_event(draft);
+        let length = u32::try_from(draft.len() - start - 4).unwrap_or(u32::MAX);
+        draft.put_at(start, length.to_le_bytes());
+        outcome
     }
 
     /// Reads the entry at the front of `input`.

@@ -10,6 +10,7 @@ use compact_str::CompactString;
 use smallvec::SmallVec;
 
 use crate::codec::{Input, Malformed, Wire};
+use crate::draft::Draft;
 use crate::invalid::Invalid;
 use crate::types::{Id, TimeMs};
 
@@ -207,6 +208,16 @@ impl Wire for Outcome {
         let count = input.count()?;
         let facts = (0..count).map(|_| Value::get(input)).collect::<Result<Facts, _>>()?;
         Ok(Self { code, facts })
+    }
+}
+
+/// Appends the outcome of a command that was applied, with these numbers, as it is encoded.
+pub(crate) fn draft_applied(numbers: &[i64], draft: &mut Draft) {
+    draft.put_number(u64::from(Code::Applied.number()));
+    draft.put_number(numbers.len() as u64);
+    for number in numbers {
+        draft.put_byte(INTEGER);
+        draft.put_signed(*number);
     }
 }
 
