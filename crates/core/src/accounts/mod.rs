@@ -5,6 +5,7 @@
 mod evolve;
 pub mod holds;
 mod movements;
+pub(crate) mod plain;
 pub(crate) mod query;
 
 pub use evolve::evolve;

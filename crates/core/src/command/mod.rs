@@ -4,6 +4,7 @@
 
 pub mod argument;
 mod parse;
+pub mod plain;
 pub mod rows;
 pub mod rules;
 pub mod shapes;

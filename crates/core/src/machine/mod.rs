@@ -10,6 +10,7 @@ mod decide;
 mod dry_run;
 mod due;
 mod effect;
+mod plain;
 mod query;
 mod replay;
 mod snapshot;
@@ -21,6 +22,7 @@ mod work_tests;
 
 use crate::codec::Wire;
 use crate::command::{Body, Command, Envelope};
+use crate::draft::Draft;
 use crate::event::{
     Entry, EntryHead, Event, Histories, OperationEvent, OperationMark, OperationRefused, OperationUnchanged,
     Position,
@@ -62,6 +64,8 @@ pub struct Machine {
     now: TimeMs,
     events: Vec<Event>,
     scratch: Vec<u8>,
+    /// The entry of a command that is decided in the plain way.
+    draft: Draft,
     /// Where the id of the operation was looked up that is being decided.
     sought: Option<Sought>,
 }
@@ -78,8 +82,8 @@ impl Machine {
     pub fn with_state(state: State, partition: u32, epoch: u64, sequence: u64) -> Self {
         let (now, mut histories) = (state.at, Histories::default());
         histories.note(Position { epoch, sequence: sequence.saturating_add(1) });
-        let (events, scratch) = (Vec::new(), Vec::new());
-        Self { state, partition, epoch, histories, sequence, now, events, scratch, sought: None }
+        let (events, scratch, draft) = (Vec::new(), Vec::new(), Draft::default());
+        Self { state, partition, epoch, histories, sequence, now, events, scratch, draft, sought: None }
     }
 
     /// The state, for reading.
