@@ -11,6 +11,8 @@ mod dry_run;
 mod due;
 mod effect;
 mod plain;
+#[cfg(test)]
+mod plain_tests;
 mod query;
 mod replay;
 mod snapshot;
