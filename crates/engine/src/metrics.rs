@@ -288,6 +288,12 @@ impl PartitionMetrics {
         self.count_number(number, code);
     }
 
+    /// Counts a command of this number that was applied.
+    #[inline]
+    pub fn count_applied(&self, number: u16) {
+        self.count_number(number, Ok(Code::Applied));
+    }
+
     fn count_number(&self, number: u16, code: Result<Code, &Failure>) {
         let Ok(code) = code else { return self.failures.add(1) };
         if let Some(counter) = self.outcome_counter(number, code) {

@@ -2,6 +2,7 @@
 //! engine runs elsewhere and every command is handed over.
 
 use scarce_core::command::Envelope;
+use scarce_core::command::plain::Plain;
 use scarce_core::outcome::Receipt;
 use scarce_engine::{Failure, Request};
 use scarce_engine_embedded::{Owner, PendingAnswer};
@@ -17,6 +18,10 @@ pub(super) trait Local {
     /// Decides a change of a partition that is owned here and gives its receipt to `take`, with the batch that must be
     /// durable before it may leave. False if [`Local::serve`] must be asked instead; then nothing was done.
     fn decide(&mut self, envelope: &Envelope, take: &mut dyn FnMut(&Receipt, u64)) -> bool;
+
+    /// Decides a request of the commonest form. Returns the numbers of its answer, and the batch that must be durable before
+    /// that may leave. None if [`Local::decide`] must be asked instead; then nothing was done.
+    fn decide_plain(&mut self, plain: &Plain<'_>) -> Option<([i64; 2], u64)>;
 
     /// Whether more requests may be accepted before the decided ones are durable.
     fn has_room(&self) -> bool;
@@ -42,6 +47,10 @@ impl Local for Owner {
 
     fn decide(&mut self, envelope: &Envelope, take: &mut dyn FnMut(&Receipt, u64)) -> bool {
         Self::decide(self, envelope, take)
+    }
+
+    fn decide_plain(&mut self, plain: &Plain<'_>) -> Option<([i64; 2], u64)> {
+        Self::decide_plain(self, plain)
     }
 
     fn has_room(&self) -> bool {
@@ -76,6 +85,10 @@ impl Local for Elsewhere {
 
     fn decide(&mut self, _envelope: &Envelope, _take: &mut dyn FnMut(&Receipt, u64)) -> bool {
         false
+    }
+
+    fn decide_plain(&mut self, _plain: &Plain<'_>) -> Option<([i64; 2], u64)> {
+        None
     }
 
     fn has_room(&self) -> bool {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use scarce_core::command::Envelope;
+use scarce_core::command::plain::Plain;
 use scarce_core::event::{Entry, EntryHead};
 use scarce_core::outcome::Receipt;
 use scarce_engine::clock::ManualClock;
@@ -34,6 +35,8 @@ enum Way {
     OtherAnswer,
     /// In place, with a fault: entries have a namespace that nobody gave.
     OtherEntry,
+    /// In place, with a fault in the plain way: the last bit of an answer is another.
+    OtherPlain,
 }
 
 /// An owner whose changes are decided in one way.
@@ -41,6 +44,7 @@ struct Decider<'a> {
     owner: &'a mut Owner,
     way: Way,
     in_place: &'a AtomicU64,
+    plain: &'a AtomicU64,
 }
 
 impl Local for Decider<'_> {
@@ -55,7 +59,7 @@ impl Local for Decider<'_> {
     fn decide(&mut self, envelope: &Envelope, take: &mut dyn FnMut(&Receipt, u64)) -> bool {
         let is_decided = match self.way {
             Way::General => false,
-            Way::InPlace => self.owner.decide(envelope, take),
+            Way::InPlace | Way::OtherPlain => self.owner.decide(envelope, take),
             Way::OtherAnswer => self.owner.decide(envelope, &mut |receipt, after| {
                 let mut receipt = receipt.clone();
                 if receipt.sequence_last.is_multiple_of(20) {
@@ -71,6 +75,18 @@ impl Local for Decider<'_> {
         };
         self.in_place.fetch_add(u64::from(is_decided), Ordering::Relaxed);
         is_decided
+    }
+
+    fn decide_plain(&mut self, plain: &Plain<'_>) -> Option<([i64; 2], u64)> {
+        let decided = match self.way {
+            Way::General | Way::OtherAnswer | Way::OtherEntry => None,
+            Way::InPlace => self.owner.decide_plain(plain),
+            Way::OtherPlain => {
+                self.owner.decide_plain(plain).map(|([first, second], after)| ([first, second ^ 1], after))
+            }
+        };
+        self.plain.fetch_add(u64::from(decided.is_some()), Ordering::Relaxed);
+        decided
     }
 
     fn has_room(&self) -> bool {
@@ -94,11 +110,12 @@ struct DecidingPort {
     reactor: Reactor,
     way: Way,
     in_place: Arc<AtomicU64>,
+    plain: Arc<AtomicU64>,
 }
 
 impl Port for DecidingPort {
     fn turn(&mut self, owner: &mut Owner, timeout: Option<Duration>) -> std::io::Result<()> {
-        let mut local = Decider { owner, way: self.way, in_place: &self.in_place };
+        let mut local = Decider { owner, way: self.way, in_place: &self.in_place, plain: &self.plain };
         self.reactor.turn_with(&mut local, timeout)
     }
 
@@ -122,6 +139,8 @@ struct Played {
     journal: Vec<u8>,
     /// How many changes were decided where they were read.
     in_place: u64,
+    /// How many of them in the plain way.
+    plain: u64,
 }
 
 const SEGMENT_BYTES: u64 = 1 << 20;
@@ -145,7 +164,8 @@ impl Deployment {
     }
 
     fn play(&self, sequence: &Sequence, way: Way) -> Played {
-        let (clock, in_place) = (ManualClock::default(), Arc::new(AtomicU64::new(0)));
+        let clock = ManualClock::default();
+        let [in_place, plain] = [Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0))];
         let settings = EmbeddedSettings {
             state: sequence.settings.clone(),
             segment_bytes: SEGMENT_BYTES,
@@ -160,7 +180,8 @@ impl Deployment {
         let port = |_, engine: &Arc<_>| -> std::io::Result<Box<dyn Port>> {
             let engine: Arc<dyn Engine> = Arc::clone(engine) as _;
             let reactor = Reactor::new(listener.try_clone()?, shared(engine, clock.clone()))?;
-            Ok(Box::new(DecidingPort { reactor, way, in_place: in_place.clone() }))
+            let (in_place, plain) = (in_place.clone(), plain.clone());
+            Ok(Box::new(DecidingPort { reactor, way, in_place, plain }))
         };
         let (engine, running) = recovered.start(port).expect("start");
         let answers = ask(address, &*engine, &clock, sequence);
@@ -173,7 +194,8 @@ impl Deployment {
             Ok(())
         };
         journal::read(&*self.disk.storage(), &settings, 0, 0, &mut on_frame, &mut |_| {}).expect("a journal");
-        Played { answers, journal: entries, in_place: in_place.load(Ordering::Relaxed) }
+        let [in_place, plain] = [in_place, plain].map(|count| count.load(Ordering::Relaxed));
+        Played { answers, journal: entries, in_place, plain }
     }
 }
 
@@ -273,17 +295,19 @@ fn both_ways_give_the_same_bytes_for_random_sequences() {
     let deployment = Deployment::new();
     let number = |name, usual| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let (first, count) = (number("SCARCE_SEED", 1), number("SCARCE_SEQUENCES", 25));
-    let mut in_place = 0;
+    let (mut in_place, mut plain) = (0, 0);
     for seed in first..first + count {
         let sequence = Sequence::random(seed, 200);
         let [lean, general] = [Way::InPlace, Way::General].map(|way| deployment.fork().play(&sequence, way));
         let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         assert_eq!(shown(&lean.answers), shown(&general.answers), "seed {seed}: answers");
         assert!(lean.answers == general.answers && lean.journal == general.journal, "seed {seed}");
-        assert_eq!(general.in_place, 0);
+        assert_eq!((general.in_place, general.plain), (0, 0));
         in_place += lean.in_place;
+        plain += lean.plain;
     }
     assert!(in_place > 60 * count, "only {in_place} changes were decided in place");
+    assert!(plain > 2 * count, "only {plain} changes were decided in the plain way");
 }
 
 #[test]
@@ -294,4 +318,5 @@ fn a_way_that_differs_by_a_byte_is_found() {
     let general = play(Way::General);
     assert!(play(Way::OtherAnswer).answers != general.answers);
     assert!(play(Way::OtherEntry).journal != general.journal);
+    assert!(play(Way::OtherPlain).answers != general.answers);
 }

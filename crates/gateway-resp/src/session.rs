@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use scarce_core::command::plain::Plain;
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, Invalid, table};
 use scarce_core::outcome::{Durability, Outcome, Receipt, Value};
 use scarce_core::packets::count_to_cut;
@@ -214,7 +215,7 @@ impl Session {
     fn command(&mut self, spec: &'static CommandSpec, arguments: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
         if spec.effect == Effect::Write && self.transaction.is_none() && turn.shared.engine.partitions() == 1
         {
-            return self.change(spec, arguments, turn);
+            return self.plain(spec, arguments, turn);
         }
         let parsed = Command::parse(spec, arguments);
         let (command, common) = match parsed {
@@ -236,6 +237,18 @@ impl Session {
             Effect::Write => self.write(common, Body::Single(command), Form::Command(spec), turn),
         }
         flow
+    }
+
+    /// A single change, in the plain way if that takes it.
+    fn plain(&mut self, spec: &'static CommandSpec, arguments: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
+        let decided = Plain::read(spec, arguments).filter(|_| turn.local.owns(0));
+        match decided.and_then(|plain| turn.local.decide_plain(&plain)) {
+            None => self.change(spec, arguments, turn),
+            Some((numbers, after)) => {
+                turn.output.reply(after, self.protocol, |replies| replies.applied_pair(numbers));
+                Flow::Continue
+            }
+        }
     }
 
     /// A single change. What this thread decides itself is moved nowhere: it is read into the turn's envelope, decided

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use scarce_core::command::Envelope;
+use scarce_core::command::plain::Plain;
 use scarce_core::machine::MachineAnswer;
 use scarce_core::outcome::{Durability, Receipt, overload};
 use scarce_engine::engine::Failure;
@@ -22,6 +23,21 @@ impl Owner {
         self.committer.progress.metrics().count_write(envelope, Ok(receipt.outcome.code));
         take(&receipt, self.gate());
         true
+    }
+
+    /// Decides a request of the commonest form, unless anything stands against it. Returns the numbers of its answer, and
+    /// the batch that must be durable before that may leave. None if [`Owner::decide`] must be asked instead; then nothing
+    /// was done.
+    pub fn decide_plain(&mut self, plain: &Plain<'_>) -> Option<([i64; 2], u64)> {
+        if self.memory.check_ready().is_err() || self.check_room().is_err() {
+            return None;
+        }
+        let now = self.time();
+        self.begin_batch();
+        let numbers = self.machine.submit_plain(plain, now, &mut self.open)?;
+        self.note_decided();
+        self.committer.progress.metrics().count_applied(plain.number());
+        Some((numbers, self.gate()))
     }
 
     pub(super) fn write(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
