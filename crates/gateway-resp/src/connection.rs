@@ -363,6 +363,9 @@ fn handle(session: &mut Session, request: &[u8], words: &[Range<usize>], turn: &
         return session.handle(&words, turn);
     }
     let mut usual: [&[u8]; WORDS_USUAL] = [&[]; WORDS_USUAL];
-    usual.iter_mut().zip(words).for_each(|(place, word)| *place = text(word));
+    // By index, which is faster than to go through both together.
+    for (at, word) in words.iter().enumerate() {
+        usual[at] = text(word);
+    }
     session.handle(&usual[..words.len()], turn)
 }

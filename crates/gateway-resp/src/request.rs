@@ -219,15 +219,14 @@ fn short_word(bytes: &[u8]) -> Option<(usize, usize)> {
     const ONE_DIGIT: u64 = u64::from_le_bytes(*b"$\0\r\n\0\0\0\0");
     const TWO_DIGITS: u64 = u64::from_le_bytes(*b"$\0\0\r\n\0\0\0");
     let word = u64::from_le_bytes(*bytes.first_chunk::<8>()?);
-    let digit = |at: u32| ((word >> (8 * at)) & 0xff).wrapping_sub(u64::from(b'0'));
-    let (length, head_bytes) = match () {
-        () if word & 0xffff_00ff == ONE_DIGIT && digit(1) < 10 => (digit(1), 4),
+    let digit = |at: u32| (((word >> (8 * at)) & 0xff) as usize).wrapping_sub(usize::from(b'0'));
+    match () {
+        () if word & 0xffff_00ff == ONE_DIGIT && digit(1) < 10 => Some((digit(1), 4)),
         () if word & 0xff_ff00_00ff == TWO_DIGITS && digit(1) < 10 && digit(2) < 10 => {
-            (10 * digit(1) + digit(2), 5)
+            Some((10 * digit(1) + digit(2), 5))
         }
-        () => return None,
-    };
-    Some((length as usize, head_bytes))
+        () => None,
+    }
 }
 
 /// The number in a header of one to three digits, as nearly all are, and how long the header is. Anything else is read by

@@ -15,14 +15,13 @@ use crate::types::{Name, signed};
 /// A movement that may be made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Movement {
-    /// By how much the balances of two accounts change.
-    changes: [(Slot, i64); 2],
+    /// The account that the amount leaves, and the one that it goes to; one of them may be the world's.
+    from: Slot,
+    to: Slot,
     event: &'static EventSpec,
     /// Balance and available amount of the account; of a transfer, also of the other one.
     figures: [i64; 4],
-    figures_count: usize,
-    /// The numbers of the answer.
-    pub(crate) answer: [i64; 2],
+    is_transfer: bool,
 }
 
 /// What a request moves, unless anything stands against it.
@@ -32,30 +31,32 @@ pub(crate) fn decide(state: &State, plain: &Plain<'_>) -> Option<Movement> {
     match plain.kind {
         PlainKind::Credit => {
             let may = account.status != Status::Closed && receives(account, plain.amount);
-            may.then(|| across(state, (slot, account), amount, AccountCredited::SPEC))?
+            may.then(|| across(state, (slot, account), amount))?
         }
         PlainKind::Debit => {
             let may = account.status == Status::Open && account.covers(plain.amount);
-            may.then(|| across(state, (slot, account), -amount, AccountDebited::SPEC))?
+            may.then(|| across(state, (slot, account), -amount))?
         }
         PlainKind::Transfer => transfer(state, (slot, account), plain),
     }
 }
 
 /// A movement between an account and the world.
-fn across(
-    state: &State,
-    (slot, account): (Slot, &Account),
-    change: i64,
-    event: &'static EventSpec,
-) -> Option<Movement> {
+#[inline(always)]
+fn across(state: &State, (slot, account): (Slot, &Account), change: i64) -> Option<Movement> {
     let (balance, available) = (account.balance + change, account.available() + change);
+    let (from, to, event) = if change < 0 {
+        (slot, account.world, AccountDebited::SPEC)
+    } else {
+        (account.world, slot, AccountCredited::SPEC)
+    };
+    let figures = [balance, available, 0, 0];
     world_receives(state, account, -change).then_some(Movement {
-        changes: [(slot, change), (account.world, -change)],
+        from,
+        to,
         event,
-        figures: [balance, available, 0, 0],
-        figures_count: 2,
-        answer: [available, balance],
+        figures,
+        is_transfer: false,
     })
 }
 
@@ -70,26 +71,36 @@ fn transfer(state: &State, (slot, source): (Slot, &Account), plain: &Plain<'_>) 
     let amount = signed(plain.amount);
     let (from_available, to_available) = (source.available() - amount, destination.available() + amount);
     may.then_some(Movement {
-        changes: [(slot, -amount), (to, amount)],
+        from: slot,
+        to,
         event: AccountTransferred::SPEC,
         figures: [source.balance - amount, from_available, destination.balance + amount, to_available],
-        figures_count: 4,
-        answer: [from_available, to_available],
+        is_transfer: true,
     })
 }
 
 impl Movement {
-    /// Changes the balances.
-    pub(crate) fn apply(&self, state: &mut State) {
-        for (slot, change) in self.changes {
-            state.accounts.accounts.update(slot, |account| account.balance += change);
-        }
+    /// The numbers of the answer.
+    #[inline]
+    pub(crate) const fn answer(&self) -> [i64; 2] {
+        let [balance, available, _, to_available] = self.figures;
+        if self.is_transfer { [available, to_available] } else { [available, balance] }
     }
 
-    /// Appends the event, with what [`Plain::put_names`] put there of the request.
+    /// Changes the balances.
+    #[inline]
+    pub(crate) fn apply(&self, state: &mut State, amount: u64) {
+        let (accounts, amount) = (&mut state.accounts.accounts, signed(amount));
+        accounts.update(self.from, |account| account.balance -= amount);
+        accounts.update(self.to, |account| account.balance += amount);
+    }
+
+    /// Appends the event, with what [`Plain::put_content`] put there of the request.
+    #[inline]
     pub(crate) fn put_event(&self, names: Range<usize>, draft: &mut Draft) {
         draft.put_number(u64::from(self.event.number));
         draft.repeat(names);
-        self.figures[..self.figures_count].iter().for_each(|figure| draft.put_signed(*figure));
+        let count = if self.is_transfer { 4 } else { 2 };
+        self.figures[..count].iter().for_each(|figure| draft.put_signed(*figure));
     }
 }

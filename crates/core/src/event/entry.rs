@@ -131,12 +131,12 @@ impl Entry {
         draft: &mut Draft,
         (epoch, sequence_first, at): (u64, u64, TimeMs),
         operation: Option<(&[u8], u64)>,
-        numbers: &[i64],
+        numbers: [i64; 2],
         put_event: impl FnOnce(&mut Draft),
     ) -> Range<usize> {
         let start = draft.len();
-        draft.put([0; 4]);
-        draft.put_byte(if operation.is_some() { HAS_OPERATION | HAS_OUTCOME } else { 0 });
+        let flags = if operation.is_some() { HAS_OPERATION | HAS_OUTCOME } else { 0 };
+        draft.put([0, 0, 0, 0, flags]);
         [epoch, sequence_first, at].into_iter().for_each(|number| draft.put_number(number));
         let mut outcome = 0..0;
         if let Some((id, fingerprint)) = operation {

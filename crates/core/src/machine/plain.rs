@@ -31,7 +31,8 @@ impl Machine {
         let movement = accounts::plain::decide(&self.state, plain)?;
         self.now = now;
         self.sequence += 1;
-        movement.apply(&mut self.state);
+        movement.apply(&mut self.state, plain.amount);
+        let answer = movement.answer();
         let draft = &mut self.draft;
         draft.clear();
         let names = plain.put_content(draft);
@@ -39,14 +40,14 @@ impl Machine {
         let operation = plain.operation().map(|id| (id, fingerprint));
         let put_event = |draft: &mut Draft| movement.put_event(names, draft);
         let position = (self.epoch, self.sequence, now);
-        let outcome = Entry::draft(draft, position, operation, &movement.answer, put_event);
+        let outcome = Entry::draft(draft, position, operation, answer, put_event);
         log.extend_from_slice(draft.bytes(start..draft.len()));
         if let Some(sought) = sought {
-            self.remember_plain(sought, fingerprint, &movement.answer, outcome);
+            self.remember_plain(sought, fingerprint, &answer, outcome);
         }
         self.state.at = now;
         self.state.forget(now, 1);
-        Some(movement.answer)
+        Some(answer)
     }
 
     /// Looks a new ID up that may be used.

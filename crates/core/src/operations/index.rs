@@ -77,12 +77,12 @@ impl Shard {
     /// The slot of the entry with this tag whose place `is_it` accepts.
     fn find(&self, tag: u16, mut is_it: impl FnMut(u32) -> bool) -> Option<usize> {
         let start = self.home(tag);
-        for (at, entry) in self.slots.iter().enumerate().skip(start) {
+        for (steps, entry) in self.slots.get(start..)?.iter().enumerate() {
             if entry.tag > tag {
                 return None;
             }
             if entry.tag == tag && is_it(entry.place()) {
-                return Some(at);
+                return Some(start + steps);
             }
         }
         None

@@ -286,7 +286,14 @@ impl Operations {
 
     /// Forgets records that left the window, or have no space, by `now`: `count_max` at most, so that the first command
     /// after a quiet day does not forget a day's ids. Those that are left are not found any more all the same.
+    #[inline]
     pub fn forget(&mut self, settings: &StateSettings, now: TimeMs, count_max: usize) {
+        if self.records.len() > settings.operations_max || self.has_overdue(settings, now) {
+            self.forget_oldest(settings, now, count_max);
+        }
+    }
+
+    fn forget_oldest(&mut self, settings: &StateSettings, now: TimeMs, count_max: usize) {
         for _ in 0..count_max {
             let Some(made_at) = self.oldest_made_at() else { break };
             let over = made_at + settings.window_ms <= now;

@@ -212,13 +212,14 @@ impl Wire for Outcome {
 }
 
 /// Appends the outcome of a command that was applied, with these numbers, as it is encoded.
-pub(crate) fn draft_applied(numbers: &[i64], draft: &mut Draft) {
-    draft.put_number(u64::from(Code::Applied.number()));
-    draft.put_number(numbers.len() as u64);
-    for number in numbers {
-        draft.put_byte(INTEGER);
-        draft.put_signed(*number);
-    }
+#[inline]
+pub(crate) fn draft_applied([first, second]: [i64; 2], draft: &mut Draft) {
+    const APPLIED: u8 = Code::Applied.number().to_le_bytes()[0];
+    const { assert!(Code::Applied.number() < 0x80, "it is one byte of a varint") };
+    draft.put([APPLIED, 2, INTEGER]);
+    draft.put_signed(first);
+    draft.put_byte(INTEGER);
+    draft.put_signed(second);
 }
 
 /// `INVALID`, with the argument and the reason.

@@ -144,6 +144,10 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
     /// The row of a key with its slot.
     #[must_use]
     pub fn find_row(&self, key: &impl Lookup<K>) -> Option<(Slot, &V)> {
+        let last = self.found.get();
+        if let Some((_, value)) = self.row(last).filter(|(found, _)| key.is(found)) {
+            return Some((Slot(last), value));
+        }
         let slot = self.find(key)?;
         self.at(slot).map(|row| (slot, row))
     }
