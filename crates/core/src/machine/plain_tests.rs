@@ -82,6 +82,7 @@ fn settings(random: &mut Random) -> StateSettings {
     StateSettings {
         window_ms: 4_000,
         window_ms_min: 2_000,
+        retention_ms: 1_500,
         operations_max: usize::try_from(random.of(&[20, 200, 5_000])).expect("small"),
         ulid_times: random.below(2) == 0,
         hash_seed: random.below(1 << 60),
