@@ -8,13 +8,14 @@ const PIECE_BYTES: usize = 256 << 10;
 /// Takes rows, and hands on their encoding in pieces.
 pub struct PieceWriter<'a> {
     piece: Vec<u8>,
+    handed_on: u64,
     take: &'a mut dyn FnMut(&[u8]),
 }
 
 impl<'a> PieceWriter<'a> {
     /// `take` is given one piece after another.
     pub fn new(take: &'a mut dyn FnMut(&[u8])) -> Self {
-        Self { piece: Vec::new(), take }
+        Self { piece: Vec::new(), handed_on: 0, take }
     }
 
     /// Takes a row, which `put` appends.
@@ -35,7 +36,14 @@ impl<'a> PieceWriter<'a> {
         self.value(&(count as u64));
     }
 
+    /// How many bytes were written.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.handed_on + self.piece.len() as u64
+    }
+
     fn hand_on(&mut self) {
+        self.handed_on += self.piece.len() as u64;
         (self.take)(&self.piece);
         self.piece.clear();
     }

@@ -5,12 +5,14 @@ mod chains;
 mod chunks;
 mod index;
 mod ordered;
+mod slices;
 mod table;
 pub(crate) mod visits;
 
 pub use chunks::Chunks;
 pub use index::Index;
 pub use ordered::Ordered;
+pub(crate) use slices::{Frozen, Slice, Sliced};
 pub use table::{Lookup, Slot, Table};
 
 /// Can roll back its changes since a mark.

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 
-use super::{Reversible, visits};
+use super::slices::Frozen;
+use super::{Reversible, Slice, Sliced, visits};
 use crate::codec::{Malformed, Wire};
 use crate::pieces::{PieceReader, PieceWriter};
 
@@ -12,11 +13,13 @@ use crate::pieces::{PieceReader, PieceWriter};
 pub struct Ordered<K, V> {
     rows: BTreeMap<K, V>,
     changes: Option<Vec<(K, Option<V>)>>,
+    /// While a snapshot is written.
+    frozen: Option<Box<Frozen<K, V>>>,
 }
 
 impl<K, V> Default for Ordered<K, V> {
     fn default() -> Self {
-        Self { rows: BTreeMap::new(), changes: None }
+        Self { rows: BTreeMap::new(), changes: None, frozen: None }
     }
 }
 
@@ -64,6 +67,7 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
 
     /// Inserts a row, or replaces the row of the key; returns the row before.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        self.save(&key);
         match &mut self.changes {
             None => self.rows.insert(key, value),
             Some(changes) => {
@@ -76,6 +80,7 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
 
     /// Changes the row of a key, if it exists.
     pub fn update(&mut self, key: &K, change: impl FnOnce(&mut V)) {
+        self.save(key);
         if let Some(value) = self.rows.get_mut(key) {
             if let Some(changes) = &mut self.changes {
                 changes.push((key.clone(), Some(value.clone())));
@@ -86,11 +91,65 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
 
     /// Removes the row of a key.
     pub fn remove(&mut self, key: &K) -> Option<V> {
+        self.save(key);
         let value = self.rows.remove(key)?;
         if let Some(changes) = &mut self.changes {
             changes.push((key.clone(), Some(value.clone())));
         }
         Some(value)
+    }
+
+    /// Remembers a row that is about to change, for a snapshot that has not written it yet.
+    #[inline]
+    fn save(&mut self, key: &K) {
+        if let Some(frozen) = &mut self.frozen {
+            frozen.save(key, || self.rows.get(key).cloned());
+        }
+    }
+
+    pub(crate) fn freeze_rows(&mut self) {
+        let ends = self.rows.first_key_value().zip(self.rows.last_key_value());
+        let ends = ends.map(|((first, _), (last, _))| (first.clone(), last.clone()));
+        self.frozen = ends.map(|(first, last)| Box::new(Frozen::new(self.rows.len(), first, last)));
+    }
+
+    pub(crate) fn thaw_rows(&mut self) {
+        self.frozen = None;
+    }
+
+    /// Writes frozen rows, each as `put` appends it. Returns whether those were the last.
+    pub(crate) fn put_rows(&mut self, slice: &mut Slice<'_, '_>, put: impl Fn(&K, &V, &mut Vec<u8>)) -> bool {
+        let Some(frozen) = &mut self.frozen else {
+            // There was no row.
+            slice.value(&0_u64);
+            return true;
+        };
+        let rows = &self.rows;
+        let live = |first: &K, last: &K| {
+            rows.range(first.clone()..=last.clone()).map(|(key, row)| (key.clone(), Some(row)))
+        };
+        let is_over = frozen.put(slice, live, &put, &put);
+        if is_over {
+            self.frozen = None;
+        }
+        is_over
+    }
+}
+
+impl<K: Wire + Ord + Clone, V: Wire + Clone> Sliced for Ordered<K, V> {
+    fn freeze(&mut self) {
+        self.freeze_rows();
+    }
+
+    fn put_slice(&mut self, slice: &mut Slice<'_, '_>) -> bool {
+        self.put_rows(slice, |key, value, out| {
+            key.put(out);
+            value.put(out);
+        })
+    }
+
+    fn thaw(&mut self) {
+        self.thaw_rows();
     }
 }
 

@@ -7,7 +7,8 @@ use std::hash::{BuildHasher, Hash};
 use foldhash::fast::FixedState;
 
 use super::chains::Chains;
-use super::{Chunks, Index, Reversible};
+use super::slices::Frozen;
+use super::{Chunks, Index, Reversible, Slice, Sliced};
 use crate::codec::{Input, Malformed, Wire};
 use crate::pieces::{PieceReader, PieceWriter};
 
@@ -70,6 +71,8 @@ pub struct Table<K, V> {
     changes: Option<Vec<Change<K, V>>>,
     /// The rows of each resource, and the resource of a key, if rows are looked for by it.
     chains: Option<ByResource<K>>,
+    /// While a snapshot is written, by slot.
+    frozen: Option<Box<Frozen<u32, (K, V)>>>,
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
@@ -84,6 +87,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
             found: Cell::new(u32::MAX),
             changes: None,
             chains: None,
+            frozen: None,
         }
     }
 
@@ -195,6 +199,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
 
     /// Changes the row in a slot.
     pub fn update(&mut self, slot: Slot, change: impl FnOnce(&mut V)) {
+        self.save(slot.0);
         if let Some(Some((_, value))) = self.rows.get_mut(slot.0 as usize) {
             if let Some(changes) = &mut self.changes {
                 changes.push(Change::Updated(slot, value.clone()));
@@ -239,7 +244,16 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         self.row(slot).is_some_and(|(found, _)| key.is(found))
     }
 
+    /// Remembers a row that is about to change, for a snapshot that has not written it yet.
+    #[inline]
+    fn save(&mut self, slot: u32) {
+        if let Some(frozen) = &mut self.frozen {
+            frozen.save(&slot, || self.rows.get(slot as usize).cloned().flatten());
+        }
+    }
+
     fn place(&mut self, slot: u32, hash: u64, key: K, value: V) {
+        self.save(slot);
         if let Some((chains, resource_of)) = &mut self.chains {
             chains.add(resource_of(&key), slot);
         }
@@ -251,6 +265,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
     }
 
     fn displace(&mut self, slot: u32) -> Option<(K, V)> {
+        self.save(slot);
         let (key, value) = self.rows.get_mut(slot as usize)?.take()?;
         let hash = self.hasher.hash_one(&key);
         self.index.remove(hash, |found| found == slot);
@@ -318,6 +333,37 @@ impl<K: Wire + Hash + Eq + Clone, V: Wire + Clone> Table<K, V> {
             self.insert(key, value);
         }
         Ok(())
+    }
+}
+
+impl<K: Wire + Hash + Eq + Clone, V: Wire + Clone> Sliced for Table<K, V> {
+    fn freeze(&mut self) {
+        let last = u32::try_from(self.rows.len()).unwrap_or(u32::MAX).checked_sub(1);
+        self.frozen = last.map(|last| Box::new(Frozen::new(self.len(), 0, last)));
+    }
+
+    fn put_slice(&mut self, slice: &mut Slice<'_, '_>) -> bool {
+        let Some(frozen) = &mut self.frozen else {
+            // There was no row.
+            slice.value(&0_u64);
+            return true;
+        };
+        let rows = &self.rows;
+        let row = |slot: u32| rows.get(slot as usize).and_then(Option::as_ref);
+        let live = |first: &u32, last: &u32| (*first..=*last).map(|slot| (slot, row(slot)));
+        let put = |_: &u32, (key, value): &(K, V), out: &mut Vec<u8>| {
+            key.put(out);
+            value.put(out);
+        };
+        let is_over = frozen.put(slice, live, put, put);
+        if is_over {
+            self.frozen = None;
+        }
+        is_over
+    }
+
+    fn thaw(&mut self) {
+        self.frozen = None;
     }
 }
 

@@ -1,0 +1,121 @@
+//! Snapshots in slices: a container that is frozen remembers the rows that changes overwrite, until they are written. So
+//! a snapshot of one moment is written bit by bit while commands go on, and takes no second copy of the state.
+
+use std::collections::BTreeMap;
+
+use crate::codec::Wire;
+use crate::pieces::PieceWriter;
+
+/// How many bytes of a row count as another row.
+const BYTES_PER_ROW: u64 = 64;
+
+/// A slice that is being written.
+pub(crate) struct Slice<'a, 'b> {
+    out: &'a mut PieceWriter<'b>,
+    /// How many rows still fit.
+    left: u64,
+}
+
+impl<'a, 'b> Slice<'a, 'b> {
+    /// A slice of about so many rows; large rows count as several.
+    pub(crate) fn new(out: &'a mut PieceWriter<'b>, rows_max: u64) -> Self {
+        Self { out, left: rows_max.max(1) }
+    }
+
+    /// How many rows still fit.
+    pub(crate) fn left(&self) -> u64 {
+        self.left
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        self.left > 0
+    }
+
+    /// Writes a row, which `put` appends.
+    pub(crate) fn row(&mut self, put: impl FnOnce(&mut Vec<u8>)) {
+        let before = self.out.bytes();
+        self.out.row(put);
+        self.left = self.left.saturating_sub(1 + (self.out.bytes() - before) / BYTES_PER_ROW);
+    }
+
+    pub(crate) fn value(&mut self, value: &impl Wire) {
+        self.row(|out| value.put(out));
+    }
+}
+
+/// Can be written in slices, as it was at one moment.
+pub(crate) trait Sliced {
+    /// From now on it is written as it is now, whatever changes.
+    fn freeze(&mut self);
+
+    /// Writes as much as fits. Returns whether that was the last; then nothing is remembered any more.
+    fn put_slice(&mut self, slice: &mut Slice<'_, '_>) -> bool;
+
+    /// Ends it early.
+    fn thaw(&mut self);
+}
+
+/// The rows of a frozen container.
+#[derive(Debug)]
+pub(crate) struct Frozen<K, V> {
+    /// How many rows there were, until that is written.
+    count: Option<u64>,
+    /// The next key that is written, if any is left, and the last one.
+    next: Option<K>,
+    last: K,
+    /// What changes have overwritten since, of what is not written yet: rows, and `None` where there was no row.
+    before: BTreeMap<K, Option<V>>,
+}
+
+impl<K: Ord + Clone, V> Frozen<K, V> {
+    /// Rows from the first to the last key.
+    pub(crate) fn new(count: usize, first: K, last: K) -> Self {
+        Self { count: Some(count as u64), next: Some(first), last, before: BTreeMap::new() }
+    }
+
+    /// Remembers a row that is about to change, if it must be.
+    pub(crate) fn save(&mut self, key: &K, row: impl FnOnce() -> Option<V>) {
+        let is_left = self.next.as_ref().is_some_and(|next| next <= key) && *key <= self.last;
+        if is_left && !self.before.contains_key(key) {
+            self.before.insert(key.clone(), row());
+        }
+    }
+
+    /// Writes the rows that follow. `live` are those from a key to another one as they are now. Returns whether there are no more.
+    pub(crate) fn put<'r, W: 'r, L: Iterator<Item = (K, Option<&'r W>)>>(
+        &mut self,
+        slice: &mut Slice<'_, '_>,
+        live: impl FnOnce(&K, &K) -> L,
+        put_live: impl Fn(&K, &W, &mut Vec<u8>),
+        put_saved: impl Fn(&K, &V, &mut Vec<u8>),
+    ) -> bool {
+        if let Some(count) = self.count.take() {
+            slice.value(&count);
+        }
+        let Some(first) = self.next.take() else { return true };
+        let mut live = live(&first, &self.last).peekable();
+        loop {
+            let saved = self.before.first_key_value().map(|(key, _)| key);
+            let is_saved = match (live.peek(), saved) {
+                (None, None) => return true,
+                (Some((key, _)), Some(saved)) => saved <= key,
+                (None, Some(_)) => true,
+                (Some(_), None) => false,
+            };
+            if !slice.has_room() {
+                let next = if is_saved { saved.cloned() } else { live.next().map(|(key, _)| key) };
+                self.next = next;
+                return false;
+            }
+            if is_saved {
+                let Some((key, row)) = self.before.pop_first() else { return true };
+                live.next_if(|(its, _)| *its == key);
+                if let Some(row) = row {
+                    slice.row(|out| put_saved(&key, &row, out));
+                }
+            } else if let Some((key, Some(row))) = live.next() {
+                slice.row(|out| put_live(&key, row, out));
+            }
+        }
+    }
+}
