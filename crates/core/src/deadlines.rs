@@ -3,7 +3,7 @@
 use crate::codec::{Malformed, Wire};
 use crate::markets::Markets;
 use crate::pieces::{PieceReader, PieceWriter};
-use crate::store::{Ordered, Slot};
+use crate::store::{Ordered, Slice, Sliced, Slot};
 use crate::types::{Id, TimeMs};
 use crate::{reversible_fields, words};
 
@@ -195,19 +195,10 @@ impl Ended {
         Some(Over::Order(key.1))
     }
 
-    /// Appends all, for a snapshot.
-    pub fn put(&self, markets: &Markets, out: &mut PieceWriter<'_>) {
-        let orders = || {
-            let orders = self.orders.iter();
-            orders.filter_map(|((ended_at, row), ())| Some((*ended_at, markets.orders.key_at(*row)?)))
-        };
-        out.count(self.records.len() + orders().count());
-        for ((ended_at, kind, slot, record), ()) in self.records.iter() {
-            out.row(|out| put_ended(out, *ended_at, kind.kind(), (*slot, record)));
-        }
-        for (ended_at, (slot, order)) in orders() {
-            out.row(|out| put_ended(out, ended_at, RecordKind::Order, (*slot, order)));
-        }
+    /// Appends all for a snapshot, but for orders, whose records say when they ended.
+    pub fn put(&self, out: &mut PieceWriter<'_>) {
+        out.count(self.records.len());
+        self.records.iter().for_each(|(key, ())| out.row(|out| put_ended(key, out)));
     }
 
     /// Reads what [`Ended::put`] wrote.
@@ -219,19 +210,35 @@ impl Ended {
             let (ended_at, kind, slot, record): (TimeMs, RecordKind, Slot, Id) = input.row(|input| {
                 Ok((Wire::get(input)?, Wire::get(input)?, Wire::get(input)?, Wire::get(input)?))
             })?;
-            if kind == RecordKind::Order {
-                self.add_order(ended_at, markets.orders.find(&(slot, &record)).ok_or(Malformed)?);
-            } else {
+            // Snapshots of earlier releases have orders too.
+            if kind != RecordKind::Order {
                 self.add(ended_at, NamedKind::of(kind).ok_or(Malformed)?, slot, &record);
             }
+        }
+        for (key, order) in markets.orders.iter().filter(|(_, order)| !order.status.is_live()) {
+            self.add_order(order.ended_at, markets.orders.find(key).ok_or(Malformed)?);
         }
         Ok(())
     }
 }
 
-fn put_ended(out: &mut Vec<u8>, ended_at: TimeMs, kind: RecordKind, (slot, record): (Slot, &Id)) {
+impl Sliced for Ended {
+    fn freeze(&mut self) {
+        self.records.freeze_rows();
+    }
+
+    fn put_slice(&mut self, slice: &mut Slice<'_, '_>) -> bool {
+        self.records.put_rows(slice, |key, (), out| put_ended(key, out))
+    }
+
+    fn thaw(&mut self) {
+        self.records.thaw_rows();
+    }
+}
+
+fn put_ended((ended_at, kind, slot, record): &(TimeMs, NamedKind, Slot, Id), out: &mut Vec<u8>) {
     ended_at.put(out);
-    kind.put(out);
+    kind.kind().put(out);
     slot.put(out);
     record.put(out);
 }

@@ -353,7 +353,7 @@ impl State {
         self.campaigns.put(out);
         self.coupons.put(out);
         self.markets.put(out);
-        self.ended.put(&self.markets, out);
+        self.ended.put(out);
         self.operations.put(out);
         out.value(&self.unfinished);
         out.value(&self.doubted_ms);

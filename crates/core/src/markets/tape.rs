@@ -4,10 +4,11 @@
 use std::collections::VecDeque;
 
 use crate::codec::Malformed;
+use crate::codec::Wire;
 use crate::command::shapes::Side;
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::record_wire;
-use crate::store::{Reversible, Slot};
+use crate::store::{Frozen, Reversible, Slice, Sliced, Slot};
 use crate::types::TimeMs;
 
 /// How many trades of a market are kept.
@@ -35,6 +36,8 @@ record_wire!(Trade { trade, price, quantity, taker_side, at });
 pub(super) struct Tapes {
     tapes: Vec<VecDeque<Trade>>,
     changes: Option<Vec<Change>>,
+    /// While a snapshot is written.
+    frozen: Option<Box<Frozen<u32, VecDeque<Trade>>>>,
 }
 
 #[derive(Debug)]
@@ -55,6 +58,9 @@ impl Tapes {
 
     pub(super) fn put_on(&mut self, market: Slot, trade: Trade) {
         let Some(tape) = self.tapes.get_mut(market.0 as usize) else { return };
+        if let Some(frozen) = &mut self.frozen {
+            frozen.save(&market.0, || Some(tape.clone()));
+        }
         let fallen = if tape.len() < TRADES_KEPT { None } else { tape.pop_front() };
         tape.push_back(trade);
         if let Some(changes) = &mut self.changes {
@@ -88,6 +94,35 @@ impl Tapes {
             self.tapes.push((0..count).map(|_| input.value::<Trade>()).collect::<Result<_, _>>()?);
         }
         Ok(())
+    }
+}
+
+impl Sliced for Tapes {
+    fn freeze(&mut self) {
+        let last = u32::try_from(self.tapes.len()).unwrap_or(u32::MAX).checked_sub(1);
+        self.frozen = last.map(|last| Box::new(Frozen::new(self.tapes.len(), 0, last)));
+    }
+
+    fn put_slice(&mut self, slice: &mut Slice<'_, '_>) -> bool {
+        let Some(frozen) = &mut self.frozen else {
+            slice.value(&0_u64);
+            return true;
+        };
+        let tapes = &self.tapes;
+        let live = |first: &u32, last: &u32| (*first..=*last).map(|slot| (slot, tapes.get(slot as usize)));
+        let put = |_: &u32, tape: &VecDeque<Trade>, out: &mut Vec<u8>| {
+            (tape.len() as u64).put(out);
+            tape.iter().for_each(|trade| trade.put(out));
+        };
+        let is_over = frozen.put(slice, live, put, put);
+        if is_over {
+            self.frozen = None;
+        }
+        is_over
+    }
+
+    fn thaw(&mut self) {
+        self.frozen = None;
     }
 }
 

@@ -3,6 +3,7 @@
 mod answer;
 mod index;
 mod records;
+mod slices;
 
 use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
@@ -85,6 +86,8 @@ pub struct Operations {
     /// The epochs of records, each once; there are as many as there were starts.
     epochs: Vec<u64>,
     moves: Moves,
+    /// While a snapshot is written.
+    frozen: Option<Box<slices::FrozenOperations>>,
 }
 
 /// How the stamps of older records compare with those of today, once the clock was put forward or back.
@@ -99,6 +102,12 @@ struct Moves {
 }
 
 impl Moves {
+    fn put(&self, out: &mut PieceWriter<'_>) {
+        out.count(self.count);
+        out.value(&self.forward_ms);
+        out.value(&self.to_ms);
+    }
+
     /// When the record at a place would have been made by the clock of today; rather too late than too early.
     fn made_at(&self, place: usize, at: TimeMs) -> TimeMs {
         if place < self.count { at.saturating_add(self.forward_ms).min(self.to_ms) } else { at }
@@ -117,6 +126,7 @@ impl Operations {
             forgotten_at: 0,
             epochs: Vec::new(),
             moves: Moves::default(),
+            frozen: None,
         }
     }
 
@@ -313,6 +323,7 @@ impl Operations {
 
     /// The index learns of it when it needs the room.
     fn drop_oldest(&mut self) {
+        self.save_oldest();
         self.records.pop_front();
         self.first = self.first.wrapping_add(1);
         self.moves.count = self.moves.count.saturating_sub(1);
@@ -387,9 +398,7 @@ impl Operations {
 impl Operations {
     /// Appends how the clock was moved, for a snapshot.
     pub fn put_moves(&self, out: &mut PieceWriter<'_>) {
-        out.count(self.moves.count);
-        out.value(&self.moves.forward_ms);
-        out.value(&self.moves.to_ms);
+        self.moves.put(out);
     }
 
     /// Reads what [`Operations::put_moves`] wrote.

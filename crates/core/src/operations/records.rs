@@ -171,6 +171,12 @@ impl Records {
 
     /// Every record in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Identity, Details<'_>)> {
+        self.iter_from(0)
+    }
+
+    /// The records from a position on.
+    pub(super) fn iter_from(&self, position: usize) -> impl Iterator<Item = (&Identity, Details<'_>)> {
+        let place = self.taken + position;
         let of_segment = move |(number, segment)| {
             let segment: &Segment = segment;
             let mut input = Input::new(self.bytes(number));
@@ -181,7 +187,8 @@ impl Records {
                 Some((identity, details))
             })
         };
-        self.segments.iter().enumerate().flat_map(of_segment).skip(self.taken)
+        let segments = self.segments.iter().enumerate().skip(place / SEGMENT_RECORDS);
+        segments.flat_map(of_segment).skip(place % SEGMENT_RECORDS)
     }
 
     /// Appends a record with its outcome.
