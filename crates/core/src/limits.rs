@@ -5,7 +5,7 @@ use compact_str::CompactString;
 
 use crate::codec::Malformed;
 use crate::pieces::{PieceReader, PieceWriter};
-use crate::store::{Ordered, Slot, Table};
+use crate::store::{Ordered, Sliced, Slot, Table};
 use crate::types::{INTEGER_MAX, Id, TimeMs};
 use crate::{record_wire, reversible_fields};
 
@@ -170,6 +170,11 @@ impl Counters {
         if let Some(Counter { ends_at: Some(ends_at), .. }) = self.counters.remove_at(row) {
             self.ends.remove(&(ends_at, row));
         }
+    }
+
+    /// What is written of it in slices.
+    pub(crate) fn sliced(&mut self) -> &mut dyn Sliced {
+        &mut self.counters
     }
 
     pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {

@@ -14,6 +14,7 @@ use crate::packets::Campaigns;
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::reversible_fields;
 use crate::stock::StockItems;
+use crate::store::Sliced;
 use crate::types::{INTEGER_MAX, Id, TimeMs};
 
 /// The settings that outcomes depend on. They must be the same in every engine of a deployment.
@@ -343,6 +344,17 @@ impl State {
                 self.markets.digest_of(self, id, sum);
             }
         }
+    }
+
+    /// What [`State::put`] writes between its first values and its last ones, in the same order, and what a machine writes
+    /// at its end.
+    pub(crate) fn sliced(&mut self) -> impl Iterator<Item = &mut dyn Sliced> {
+        let Self { accounts, stock, campaigns, coupons, markets, ended, operations, .. } = self;
+        let (stock, left_of_stock) = stock.sliced();
+        let (campaigns, left_of_campaigns) = campaigns.sliced();
+        let resources = accounts.sliced().into_iter().chain(stock).chain(campaigns).chain(coupons.sliced());
+        let rest: [&mut dyn Sliced; 2] = [ended, operations];
+        resources.chain(markets.sliced()).chain(rest).chain([left_of_stock, left_of_campaigns])
     }
 
     /// Appends everything, for a snapshot.

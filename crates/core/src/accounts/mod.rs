@@ -19,7 +19,7 @@ use crate::facts;
 use crate::outcome::{Code, Refusal};
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::State;
-use crate::store::{Ordered, Slot, Table};
+use crate::store::{Ordered, Sliced, Slot, Table};
 use crate::types::{Id, TimeMs, signed};
 use crate::{record_wire, reversible_fields, shown_word, words};
 
@@ -238,6 +238,11 @@ impl Accounts {
             }
             add_hold(sum, state, id, name, hold);
         }
+    }
+
+    /// What [`Accounts::put`] writes, in the same order.
+    pub(crate) fn sliced(&mut self) -> [&mut dyn Sliced; 2] {
+        [&mut self.accounts, &mut self.holds]
     }
 
     pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {

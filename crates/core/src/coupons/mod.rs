@@ -24,7 +24,7 @@ use crate::limits::{self, Counter, CounterKey, Counters};
 use crate::outcome::{Code, Refusal};
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::State;
-use crate::store::{Ordered, Slot, Table};
+use crate::store::{Ordered, Sliced, Slot, Table};
 use crate::types::{Id, Positive, TimeMs};
 use crate::{record_wire, reversible_fields, shown_word, words};
 
@@ -260,6 +260,11 @@ impl Coupons {
             claim.deadline.put(out);
             claim.ended_at.put(out);
         });
+    }
+
+    /// What [`Coupons::put`] writes, in the same order.
+    pub(crate) fn sliced(&mut self) -> [&mut dyn Sliced; 3] {
+        [&mut self.coupons, &mut self.claims, self.counters.sliced()]
     }
 
     pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {

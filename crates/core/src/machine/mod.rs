@@ -15,6 +15,7 @@ mod plain;
 mod plain_tests;
 mod query;
 mod replay;
+mod slices;
 mod snapshot;
 pub mod step;
 #[cfg(test)]
@@ -43,6 +44,7 @@ pub use decide::Context;
 pub use dry_run::FORETOLD_MAX;
 pub use due::ENDED_PER_ENTRY;
 pub use replay::{Asked, Replay};
+pub use slices::Slices;
 use step::{OperationProgress, Step, Unfinished};
 
 /// The answer to an envelope.

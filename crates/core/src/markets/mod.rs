@@ -27,7 +27,7 @@ use crate::facts;
 use crate::outcome::{Code, Refusal};
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::State;
-use crate::store::{Slot, Table};
+use crate::store::{Sliced, Slot, Table};
 use crate::types::{Id, TimeMs};
 use crate::{record_wire, reversible_fields, shown_word, words};
 use book::{Books, NIL};
@@ -219,6 +219,11 @@ impl Markets {
             }
             order.add_to(sum, state, id, name);
         }
+    }
+
+    /// What [`Markets::put`] writes, in the same order.
+    pub(crate) fn sliced(&mut self) -> [&mut dyn Sliced; 3] {
+        [&mut self.markets, &mut self.orders, &mut self.tapes]
     }
 
     pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {

@@ -29,7 +29,7 @@ use crate::digest::{Kind, Sum};
 use crate::facts;
 use crate::outcome::{Code, Refusal};
 use crate::pieces::{PieceReader, PieceWriter};
-use crate::store::{Ordered, Slot, Table};
+use crate::store::{Ordered, Sliced, Slot, Table};
 use crate::types::{Id, TimeMs};
 use crate::{record_wire, reversible_fields};
 use cut::Plan;
@@ -316,6 +316,12 @@ impl Campaigns {
         if let Some(campaign) = self.campaigns.key_at(slot) {
             sum.add(kind, campaign, put);
         }
+    }
+
+    /// What [`Campaigns::put`] writes, in the same order, and what has left.
+    pub(crate) fn sliced(&mut self) -> ([&mut dyn Sliced; 4], &mut dyn Sliced) {
+        let Self { campaigns, pieces, claims, claimants: _, listed, forgotten, ahead: _ } = self;
+        ([campaigns, pieces, claims, listed], forgotten)
     }
 
     pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {

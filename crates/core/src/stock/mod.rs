@@ -25,7 +25,7 @@ use crate::limits::{Counter, CounterKey, Counters};
 use crate::outcome::{Code, Refusal};
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::state::State;
-use crate::store::{Ordered, Slot, Table};
+use crate::store::{Ordered, Sliced, Slot, Table};
 use crate::types::{Id, TimeMs};
 use crate::{record_wire, reversible_fields, shown_word, words};
 
@@ -346,6 +346,12 @@ impl StockItems {
     fn returned_within(&self, slot: Slot, first: u64, count: u64) -> Vec<(u64, u64)> {
         let serials = (slot, first)..(slot, first.saturating_add(count));
         self.returned.range(serials).map(|((_, first), count)| (*first, *count)).collect()
+    }
+
+    /// What [`StockItems::put`] writes, in the same order, and what has left.
+    pub(crate) fn sliced(&mut self) -> ([&mut dyn Sliced; 5], &mut dyn Sliced) {
+        let Self { items, reservations, receipts, returned, forgotten, owners } = self;
+        ([items, reservations, receipts, returned, owners.sliced()], forgotten)
     }
 
     pub(crate) fn put(&self, out: &mut PieceWriter<'_>) {

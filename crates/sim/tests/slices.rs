@@ -1,0 +1,75 @@
+//! Snapshots that are written in slices while random commands go on are of the moment at which they were begun, byte
+//! for byte.
+
+use scarce_core::machine::{Machine, Slices};
+use scarce_core::state::StateSettings;
+use scarce_sim::compare::envelope;
+use scarce_sim::random::{Random, Sequence, Step};
+
+/// A snapshot under way, and what it must be.
+struct Underway {
+    slices: Slices,
+    expected: Vec<u8>,
+    written: Vec<u8>,
+}
+
+fn bytes(machine: &Machine) -> Vec<u8> {
+    let mut out = Vec::new();
+    machine.put(&mut out);
+    out
+}
+
+fn take_step(machine: &mut Machine, step: &Step) {
+    let mut log = Vec::new();
+    match step {
+        Step::Submit { clock, namespace, options, lines } => {
+            if let Ok(envelope) = envelope(namespace, options, lines) {
+                machine.dry_run(&envelope, *clock, &mut log);
+                machine.submit(&envelope, *clock, &mut log);
+            }
+        }
+        Step::Expire { clock, limit } => drop(machine.expire(*limit, *clock, &mut log)),
+        Step::Reload | Step::Fold => {}
+    }
+}
+
+/// Writes one more slice, and compares the snapshot when it is whole.
+fn go_on(machine: &mut Machine, underway: Underway, rows: u64, settings: &StateSettings) -> Option<Underway> {
+    let Underway { mut slices, expected, mut written } = underway;
+    if !machine.put_slice(&mut slices, rows, &mut written) {
+        return Some(Underway { slices, expected, written });
+    }
+    assert!(written == expected, "the snapshot of sequence {}", slices.sequence);
+    let loaded = Machine::load(settings.clone(), &written).expect("a machine");
+    assert!(bytes(&loaded) == expected, "what is loaded is what was written");
+    None
+}
+
+#[test]
+fn a_snapshot_in_slices_is_of_the_moment_at_which_it_was_begun() {
+    let mut made = 0;
+    for seed in 1..=40 {
+        let (sequence, mut random) = (Sequence::random(seed, 400), Random::new(seed));
+        let mut machine = Machine::new(sequence.settings.clone(), 0);
+        let mut underway: Option<Underway> = None;
+        for step in &sequence.steps {
+            underway = match underway.take() {
+                Some(underway) => go_on(&mut machine, underway, random.below(5), &sequence.settings),
+                None if random.percent(20) => {
+                    made += 1;
+                    let expected = bytes(&machine);
+                    let slices = machine.begin_slices();
+                    Some(Underway { slices, expected, written: Vec::new() })
+                }
+                None => None,
+            };
+            // One that is given up leaves nothing behind.
+            if underway.is_some() && random.percent(1) {
+                machine.end_slices();
+                underway = None;
+            }
+            take_step(&mut machine, step);
+        }
+    }
+    assert!(made > 300, "{made} snapshots");
+}
