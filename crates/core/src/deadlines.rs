@@ -201,6 +201,11 @@ impl Ended {
         self.records.iter().for_each(|(key, ())| out.row(|out| put_ended(key, out)));
     }
 
+    /// Reads over what [`Ended::put`] wrote.
+    pub(crate) fn skim(input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        input.rows(|_: (TimeMs, RecordKind), _: (Slot, Id)| {})
+    }
+
     /// Reads what [`Ended::put`] wrote.
     ///
     /// # Errors

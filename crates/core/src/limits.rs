@@ -181,6 +181,17 @@ impl Counters {
         self.counters.put(out);
     }
 
+    /// Gives the counters whose window is not over at `now`, of what [`Counters::put`] wrote, to `take`.
+    pub(crate) fn scan(
+        input: &mut PieceReader<'_>,
+        now: TimeMs,
+        mut take: impl FnMut(&CounterKey, u64),
+    ) -> Result<(), Malformed> {
+        input.rows(|key: CounterKey, counter: Counter| {
+            running_at(std::iter::once((&key, &counter)), now).for_each(|(key, used)| take(key, used));
+        })
+    }
+
     pub(crate) fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
         self.counters.load(input)?;
         for (key, counter) in self.counters.iter() {

@@ -94,6 +94,18 @@ impl<'a> PieceReader<'a> {
         self.row(T::get)
     }
 
+    /// Gives each of the rows of a container to `take`: a key and a value.
+    ///
+    /// # Errors
+    /// As [`PieceReader::row`].
+    pub(crate) fn rows<K: Wire, V: Wire>(&mut self, mut take: impl FnMut(K, V)) -> Result<(), Malformed> {
+        for _ in 0..self.value::<u64>()? {
+            let (key, value) = self.value()?;
+            take(key, value);
+        }
+        Ok(())
+    }
+
     /// Whether nothing is left.
     pub fn is_empty(&mut self) -> bool {
         self.taken == self.bytes.len() && !self.read_on()

@@ -1,8 +1,9 @@
 //! Snapshots that are written in slices while random commands go on are of the moment at which they were begun, byte
 //! for byte.
 
-use scarce_core::machine::{Machine, Slices};
+use scarce_core::machine::{Machine, Outline, Slices};
 use scarce_core::state::StateSettings;
+use scarce_core::types::Id;
 use scarce_sim::compare::envelope;
 use scarce_sim::random::{Random, Sequence, Step};
 
@@ -10,6 +11,7 @@ use scarce_sim::random::{Random, Sequence, Step};
 struct Underway {
     slices: Slices,
     expected: Vec<u8>,
+    digest: u128,
     written: Vec<u8>,
 }
 
@@ -35,14 +37,36 @@ fn take_step(machine: &mut Machine, step: &Step) {
 
 /// Writes one more slice, and compares the snapshot when it is whole.
 fn go_on(machine: &mut Machine, underway: Underway, rows: u64, settings: &StateSettings) -> Option<Underway> {
-    let Underway { mut slices, expected, mut written } = underway;
+    let Underway { mut slices, expected, digest, mut written } = underway;
     if !machine.put_slice(&mut slices, rows, &mut written) {
-        return Some(Underway { slices, expected, written });
+        return Some(Underway { slices, expected, digest, written });
     }
     assert!(written == expected, "the snapshot of sequence {}", slices.sequence);
     let loaded = Machine::load(settings.clone(), &written).expect("a machine");
     assert!(bytes(&loaded) == expected, "what is loaded is what was written");
+    check_outline(&loaded, &written, digest, settings);
     None
+}
+
+/// What is read row by row is what the machine is.
+fn check_outline(machine: &Machine, written: &[u8], digest: u128, settings: &StateSettings) {
+    let reading = |pieces: &mut dyn FnMut(&mut dyn FnMut(&mut Vec<u8>) -> bool)| {
+        let mut left = written.chunks(100);
+        pieces(&mut |out| left.next().map(|piece| out.extend_from_slice(piece)).is_some());
+    };
+    let mut outline = None;
+    reading(&mut |next| outline = Some(Outline::read(settings.clone(), next).expect("an outline")));
+    let outline = outline.expect("it was read");
+    let operations = &machine.state().operations;
+    assert!(operations.sequences_in_log(0).eq(outline.receipts_in_log().iter().copied()));
+    assert_eq!((outline.sequence(), outline.at()), (machine.sequence(), machine.state().at));
+    let ids = ["a", "b", "s", "m"].map(|name| Id::parse(name.as_bytes(), "id").expect("an id"));
+    for only in [None].into_iter().chain(ids.iter().map(Some)) {
+        let mut found = 0;
+        reading(&mut |next| found = outline.digest(only, next).expect("a digest"));
+        assert_eq!(found, machine.state().digest(only), "{only:?}");
+    }
+    assert_eq!(machine.state().digest(None), digest);
 }
 
 #[test]
@@ -57,9 +81,9 @@ fn a_snapshot_in_slices_is_of_the_moment_at_which_it_was_begun() {
                 Some(underway) => go_on(&mut machine, underway, random.below(5), &sequence.settings),
                 None if random.percent(20) => {
                     made += 1;
-                    let expected = bytes(&machine);
+                    let (expected, digest) = (bytes(&machine), machine.state().digest(None));
                     let slices = machine.begin_slices();
-                    Some(Underway { slices, expected, written: Vec::new() })
+                    Some(Underway { slices, expected, digest, written: Vec::new() })
                 }
                 None => None,
             };

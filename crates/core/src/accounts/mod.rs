@@ -12,6 +12,8 @@ pub use evolve::evolve;
 pub use holds::expire;
 pub use movements::{close, credit, debit, freeze, open, set_overdraft, transfer, unfreeze};
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::codec::{Malformed, Wire};
 use crate::deadlines::{Deadlines, RecordKind};
 use crate::digest::{Kind, Sum};
@@ -265,6 +267,38 @@ impl Accounts {
         }
         Ok(())
     }
+}
+
+/// The slots of accounts that have holds, from what [`Accounts::put`] wrote.
+pub(crate) fn skim(input: &mut PieceReader<'_>) -> Result<BTreeSet<Slot>, Malformed> {
+    let mut holding = BTreeSet::new();
+    input.rows(|_: Id, _: Account| {})?;
+    input.rows(|(slot, _): (Slot, Id), _: Hold| {
+        holding.insert(slot);
+    })?;
+    Ok(holding)
+}
+
+/// Adds what [`Accounts::put`] wrote to a digest. Only of accounts with holds the names are kept meanwhile.
+pub(crate) fn scan(
+    state: &State,
+    holding: &BTreeSet<Slot>,
+    input: &mut PieceReader<'_>,
+    sum: &mut Sum<'_>,
+) -> Result<(), Malformed> {
+    let (mut names, mut next) = (BTreeMap::new(), 0);
+    input.rows(|id: Id, account: Account| {
+        add_account(sum, &id, &account);
+        if holding.contains(&Slot(next)) {
+            names.insert(Slot(next), id);
+        }
+        next += 1;
+    })?;
+    input.rows(|(slot, name): (Slot, Id), hold: Hold| {
+        if let Some(account) = names.get(&slot) {
+            add_hold(sum, state, account, &name, &hold);
+        }
+    })
 }
 
 fn add_account(sum: &mut Sum<'_>, id: &Id, account: &Account) {

@@ -273,6 +273,27 @@ impl Coupons {
         self.counters.put(out);
     }
 
+    /// Reads the coupons of what [`Coupons::put`] wrote, which [`Coupons::scan`] needs.
+    pub(crate) fn skim(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        self.coupons.load(input)?;
+        input.rows(|_: (Slot, u64), _: Claim| {})?;
+        Counters::scan(input, 0, |_, _| {})
+    }
+
+    /// Adds what [`Coupons::put`] wrote to a digest.
+    pub(crate) fn scan(
+        &self,
+        state: &State,
+        input: &mut PieceReader<'_>,
+        sum: &mut Sum<'_>,
+    ) -> Result<(), Malformed> {
+        input.rows(|id: Id, coupon: Coupon| sum.add(Kind::Coupon, &id, |out| coupon.put(out)))?;
+        input.rows(|(slot, serial): (Slot, u64), its: Claim| {
+            self.add_claim(sum, state, slot, serial, &its);
+        })?;
+        Counters::scan(input, state.settled(state.at), |key, used| self.add_counter(sum, key, used))
+    }
+
     pub(crate) fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
         self.coupons.load(input)?;
         self.claims.load(input)?;

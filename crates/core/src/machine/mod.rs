@@ -15,6 +15,7 @@ mod plain;
 mod plain_tests;
 mod query;
 mod replay;
+mod scan;
 mod slices;
 mod snapshot;
 pub mod step;
@@ -43,7 +44,9 @@ pub use clock::ClockChange;
 pub use decide::Context;
 pub use dry_run::FORETOLD_MAX;
 pub use due::ENDED_PER_ENTRY;
+pub use query::digest_outcome;
 pub use replay::{Asked, Replay};
+pub use scan::Outline;
 pub use slices::Slices;
 use step::{OperationProgress, Step, Unfinished};
 

@@ -90,9 +90,19 @@ fn read(machine: &Machine, command: &Command, now: TimeMs) -> Verdict {
 
 /// The partition, its sequence and the digest as 32 hexadecimal digits.
 fn digest_of(machine: &Machine, only: Option<&Id>) -> crate::outcome::Facts {
-    let digest = format!("{:032x}", machine.state.digest(only));
-    let fields = facts![u64::from(machine.partition), machine.sequence, digest.as_str()];
+    digest_facts(machine.partition, machine.sequence, machine.state.digest(only))
+}
+
+fn digest_facts(partition: u32, sequence: u64, digest: u128) -> crate::outcome::Facts {
+    let digest = format!("{digest:032x}");
+    let fields = facts![u64::from(partition), sequence, digest.as_str()];
     facts![vec![Value::List(fields.into_vec())]]
+}
+
+/// The answer to `DIGEST` for a digest that was made elsewhere.
+#[must_use]
+pub fn digest_outcome(partition: u32, sequence: u64, digest: u128) -> Outcome {
+    Outcome::applied(digest_facts(partition, sequence, digest))
 }
 
 fn operation(machine: &Machine, namespace: &str, id: &OperationId, now: TimeMs) -> Result<Outcome, Replay> {

@@ -232,6 +232,28 @@ impl Markets {
         self.tapes.put(out);
     }
 
+    /// Reads the markets of what [`Markets::put`] wrote, which [`Markets::scan`] needs.
+    pub(crate) fn skim(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        self.markets.load(input)?;
+        input.rows(|_: (Slot, Id), _: Order| {})?;
+        Tapes::default().load(self.markets.len(), input)
+    }
+
+    /// Adds what [`Markets::put`] wrote to a digest, all but the last trades.
+    pub(crate) fn scan(
+        &self,
+        state: &State,
+        input: &mut PieceReader<'_>,
+        sum: &mut Sum<'_>,
+    ) -> Result<(), Malformed> {
+        input.rows(|id: Id, market: Market| market.add_to(sum, &id))?;
+        input.rows(|(slot, name): (Slot, Id), order: Order| {
+            if let Some(market) = self.markets.key_at(slot) {
+                order.add_to(sum, state, market, &name);
+            }
+        })
+    }
+
     pub(crate) fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
         self.markets.load(input)?;
         self.orders.load(input)?;

@@ -1,8 +1,9 @@
 //! Operations in slices: records only come at the end and go at the front, so the last of a snapshot is known from its
 //! beginning, and those that go are written first.
 
-use super::{Moves, Operations, put_record};
-use crate::pieces::PieceWriter;
+use super::{Moves, Operations, answer, get_record, put_record};
+use crate::codec::Malformed;
+use crate::pieces::{PieceReader, PieceWriter};
 use crate::store::{Slice, Sliced};
 use crate::types::TimeMs;
 
@@ -38,6 +39,21 @@ impl Operations {
     pub(crate) fn put_frozen_moves(&mut self, out: &mut PieceWriter<'_>) {
         let moves = self.frozen.take().map_or(self.moves, |frozen| frozen.moves);
         moves.put(out);
+    }
+}
+
+impl Operations {
+    /// The sequences of receipts that are in the log, in ascending order, from what [`Operations::put`] wrote.
+    pub(crate) fn skim(input: &mut PieceReader<'_>) -> Result<Vec<u64>, Malformed> {
+        let (_, count): (TimeMs, u64) = input.value()?;
+        let mut in_log = Vec::new();
+        for _ in 0..count {
+            let record = input.row(get_record)?;
+            if record.outcome.as_slice() == answer::TOO_LARGE {
+                in_log.push(record.moment.sequence_last);
+            }
+        }
+        Ok(in_log)
     }
 }
 

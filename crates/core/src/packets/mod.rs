@@ -331,6 +331,22 @@ impl Campaigns {
         self.listed.put(out);
     }
 
+    /// Reads the campaigns of what [`Campaigns::put`] wrote, which [`Campaigns::scan`] needs.
+    pub(crate) fn skim(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        self.campaigns.load(input)?;
+        input.rows(|_: (Slot, u64), _: Piece| {})?;
+        input.rows(|_: (Slot, Id), _: Claim| {})?;
+        input.rows(|_: Slot, _: Piece| {})
+    }
+
+    /// Adds what [`Campaigns::put`] wrote to a digest.
+    pub(crate) fn scan(&self, input: &mut PieceReader<'_>, sum: &mut Sum<'_>) -> Result<(), Malformed> {
+        input.rows(|id: Id, campaign: Campaign| add_campaign(sum, &id, &campaign))?;
+        input.rows(|(slot, first): (Slot, u64), piece: Piece| self.add_piece(sum, slot, first, &piece))?;
+        input.rows(|(slot, user): (Slot, Id), claim: Claim| self.add_claim(sum, slot, &user, &claim))?;
+        input.rows(|_: Slot, _: Piece| {})
+    }
+
     pub(crate) fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
         self.campaigns.load(input)?;
         self.pieces.load(input)?;

@@ -362,6 +362,31 @@ impl StockItems {
         self.owners.put(out);
     }
 
+    /// Reads the items and the returned serials of what [`StockItems::put`] wrote, which [`StockItems::scan`] needs.
+    pub(crate) fn skim(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        self.items.load(input)?;
+        input.rows(|_: (Slot, Id), _: Reservation| {})?;
+        input.rows(|_: (Slot, u64), _: Receipt| {})?;
+        self.returned.load(input)?;
+        Counters::scan(input, 0, |_, _| {})
+    }
+
+    /// Adds what [`StockItems::put`] wrote to a digest.
+    pub(crate) fn scan(
+        &self,
+        state: &State,
+        input: &mut PieceReader<'_>,
+        sum: &mut Sum<'_>,
+    ) -> Result<(), Malformed> {
+        input.rows(|sku: Id, item: StockItem| sum.add(Kind::Stock, &sku, |out| item.put(out)))?;
+        input.rows(|(slot, name): (Slot, Id), its: Reservation| {
+            self.sum_reservation(sum, state, slot, &name, &its);
+        })?;
+        input.rows(|(slot, first): (Slot, u64), its: Receipt| self.sum_receipt(sum, slot, first, &its))?;
+        input.rows(|_: (Slot, u64), _: u64| {})?;
+        Counters::scan(input, state.settled(state.at), |key, used| self.sum_owner(sum, key, used))
+    }
+
     pub(crate) fn load(
         &mut self,
         input: &mut PieceReader<'_>,
