@@ -3,6 +3,6 @@
 pub mod file;
 
 pub use file::{
-    Listed, Newest, SnapshotError, SnapshotInfo, SnapshotOwner, SnapshotReader, list, load, newest_good,
-    retain, write,
+    DigestOf, Listed, Newest, SnapshotError, SnapshotInfo, SnapshotOwner, SnapshotReader, digest_only, list,
+    load, newest_good, retain, write, write_with,
 };

@@ -14,7 +14,8 @@
 //!     80      4  CRC32C of bytes 0..80                       4  CRC32C of the footer's first 24 bytes
 //! ```
 //!
-//! Chunks begin at 512. The first continues from the CRC of bytes 0..72, so that chunks of another snapshot do not fit.
+//! Chunks begin at 512. The first continues from the CRC of bytes 0..56, so that chunks of another snapshot do not fit;
+//! the digest is known only once they are written. In format version 1 it was that of bytes 0..72.
 
 mod error;
 mod reader;
@@ -31,12 +32,14 @@ pub use error::SnapshotError;
 pub use reader::SnapshotReader;
 
 /// Newest version of the snapshot's format.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 const MAGIC: [u8; 8] = *b"SCSNAPSH";
 const FOOTER_MAGIC: [u8; 8] = *b"SCSNAPND";
 const HEADER_FIELDS_BYTES: usize = 84;
-const IDENTITY_BYTES: usize = 72;
+/// What the chain of chunk CRCs begins with, by format version.
+const IDENTITY_BYTES: usize = 56;
+const IDENTITY_BYTES_1: usize = 72;
 const CHUNKS_OFFSET: u64 = 512;
 const CHUNK_BYTES_MAX: usize = 1 << 20;
 const CHUNK_HEADER_BYTES: usize = 8;
@@ -122,7 +125,8 @@ impl SnapshotInfo {
         crc32c::crc32c(&self.encode()[..IDENTITY_BYTES])
     }
 
-    fn decode(bytes: &[u8], path: &str) -> Result<Self, SnapshotError> {
+    /// What a header says, and where its chain of chunk CRCs begins.
+    fn decode(bytes: &[u8], path: &str) -> Result<(Self, u32), SnapshotError> {
         let corrupt = |reason| Err(SnapshotError::Corrupt { path: path.to_owned(), offset: 0, reason });
         if bytes.len() < HEADER_FIELDS_BYTES || bytes[..8] != MAGIC {
             return corrupt("the file does not begin like a snapshot");
@@ -134,14 +138,16 @@ impl SnapshotInfo {
         if crc32c::crc32c(&bytes[..80]) != get_u32(bytes, 80) || found == 0 {
             return corrupt("the header's checksum does not match");
         }
-        Ok(Self {
+        let identity = if found == 1 { IDENTITY_BYTES_1 } else { IDENTITY_BYTES };
+        let info = Self {
             owner: SnapshotOwner { partition: get_u32(bytes, 12), deployment_id: get_id(bytes, 16) },
             epoch: get_u64(bytes, 32),
             sequence: get_u64(bytes, 40),
             stamp_ms: get_u64(bytes, 48),
             digest: get_u128(bytes, 56),
             payload_bytes: get_u64(bytes, 72),
-        })
+        };
+        Ok((info, crc32c::crc32c(&bytes[..identity])))
     }
 }
 
@@ -158,6 +164,30 @@ pub fn write(
     fill: &mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<SnapshotInfo, SnapshotError> {
     writer::write(storage, info, fill)
+}
+
+/// Gives the digest of a payload that was written, which it may read as often as it wants.
+pub type DigestOf<'a> =
+    dyn FnMut(&dyn Fn() -> Result<SnapshotReader, SnapshotError>) -> Result<u128, SnapshotError> + 'a;
+
+/// The same where the digest is known only from the payload. `info.digest` is ignored, too.
+pub fn write_with(
+    storage: &dyn Storage,
+    info: &SnapshotInfo,
+    fill: &mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>,
+    digest: &mut DigestOf<'_>,
+) -> Result<SnapshotInfo, SnapshotError> {
+    writer::write_with(storage, info, fill, digest)
+}
+
+/// Writes a payload that is read back by `digest`, and keeps nothing of it.
+pub fn digest_only(
+    storage: &dyn Storage,
+    info: &SnapshotInfo,
+    fill: &mut dyn FnMut(&mut dyn Write) -> std::io::Result<()>,
+    digest: &mut DigestOf<'_>,
+) -> Result<u128, SnapshotError> {
+    writer::digest_only(storage, info, fill, digest)
 }
 
 /// All snapshots by name, oldest first. Nothing is opened.

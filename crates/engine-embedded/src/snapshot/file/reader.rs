@@ -1,5 +1,7 @@
 use std::io::{self, Read};
 
+use scarce_core::codec::Malformed;
+
 use crate::journal::bytes::{get_u32, get_u64, index};
 use crate::storage::StorageFile;
 
@@ -25,13 +27,13 @@ impl SnapshotReader {
     pub(super) fn open(file: Box<dyn StorageFile>, path: String) -> Result<Self, SnapshotError> {
         let mut header = vec![0; HEADER_FIELDS_BYTES];
         let read = file.read_at(0, &mut header)?;
-        let info = SnapshotInfo::decode(&header[..read], &path)?;
+        let (info, crc) = SnapshotInfo::decode(&header[..read], &path)?;
         Ok(Self {
             file,
             path,
             info,
             offset: CHUNKS_OFFSET,
-            crc: info.seed(),
+            crc,
             payload_bytes: 0,
             chunk: Vec::new(),
             taken: 0,
@@ -48,6 +50,32 @@ impl SnapshotReader {
     pub fn finish(mut self) -> Result<SnapshotInfo, SnapshotError> {
         while self.next_chunk()? {}
         Ok(self.info)
+    }
+
+    /// Has the payload read by `read`, in pieces, and checks the whole file.
+    ///
+    /// # Errors
+    /// When the file is damaged or cannot be read, or its payload is not what `read` expects.
+    pub fn read_pieces<T>(
+        mut self,
+        read: impl FnOnce(&mut dyn FnMut(&mut Vec<u8>) -> bool) -> Result<T, Malformed>,
+    ) -> Result<T, SnapshotError> {
+        let mut failed = None;
+        let value = read(&mut |bytes| match self.next_chunk() {
+            Ok(has_chunk) => {
+                bytes.extend_from_slice(&self.chunk);
+                has_chunk
+            }
+            Err(error) => {
+                failed = Some(error);
+                false
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        while self.next_chunk()? {}
+        value.map_err(|Malformed| self.corrupt("its rows cannot be read"))
     }
 
     /// Moves on to the next chunk; answers whether there is one.

@@ -4,9 +4,12 @@ use crate::journal::bytes::{field, index, put};
 use crate::storage::{Storage, StorageError, StorageFile};
 
 use super::{
-    CHUNK_BYTES_MAX, CHUNK_HEADER_BYTES, CHUNKS_OFFSET, FOOTER_BYTES, FOOTER_MAGIC, SnapshotError,
+    CHUNK_BYTES_MAX, CHUNK_HEADER_BYTES, CHUNKS_OFFSET, DigestOf, FOOTER_BYTES, FOOTER_MAGIC, SnapshotError,
     SnapshotInfo, SnapshotReader, load,
 };
+
+/// Produces a payload.
+type Fill<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
 
 pub(super) fn is_temporary(name: &str) -> bool {
     name.starts_with("snapshot-") && name.ends_with(".tmp")
@@ -15,23 +18,71 @@ pub(super) fn is_temporary(name: &str) -> bool {
 pub(super) fn write(
     storage: &dyn Storage,
     info: &SnapshotInfo,
-    fill: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    fill: &mut Fill<'_>,
+) -> Result<SnapshotInfo, SnapshotError> {
+    write_with(storage, info, fill, &mut |_| Ok(info.digest))
+}
+
+pub(super) fn write_with(
+    storage: &dyn Storage,
+    info: &SnapshotInfo,
+    fill: &mut Fill<'_>,
+    digest: &mut DigestOf<'_>,
 ) -> Result<SnapshotInfo, SnapshotError> {
     let temporary = format!("snapshot-{:016x}.tmp", info.sequence);
-    let written = write_temporary(storage, info, fill, &temporary).inspect_err(|_| {
-        // Best effort, to give the room back; `retain` removes what is left.
-        let _ = storage.remove(&temporary);
-    })?;
+    let written = write_temporary(storage, info, fill, &temporary)
+        .and_then(|written| finish_temporary(storage, &written, digest, &temporary))
+        .inspect_err(|_| {
+            // Best effort, to give the room back; `retain` removes what is left.
+            let _ = storage.remove(&temporary);
+        })?;
     storage.rename(&temporary, &info.name())?;
     storage.sync_directory()?;
     read_back(storage, &written)?;
     Ok(written)
 }
 
+pub(super) fn digest_only(
+    storage: &dyn Storage,
+    info: &SnapshotInfo,
+    fill: &mut Fill<'_>,
+    digest: &mut DigestOf<'_>,
+) -> Result<u128, SnapshotError> {
+    const NAME: &str = "snapshot-digest.tmp";
+    let written = write_temporary(storage, info, fill, NAME);
+    let found =
+        written.and_then(|_| digest(&|| SnapshotReader::open(storage.open(NAME)?, storage.locate(NAME))));
+    // Best effort, to give the room back; `retain` removes what is left.
+    let _ = storage.remove(NAME);
+    found
+}
+
+/// Puts the digest into the header, and makes the file durable.
+fn finish_temporary(
+    storage: &dyn Storage,
+    written: &SnapshotInfo,
+    digest: &mut DigestOf<'_>,
+    temporary: &str,
+) -> Result<SnapshotInfo, SnapshotError> {
+    let path = storage.locate(temporary);
+    let digest = digest(&|| SnapshotReader::open(storage.open(temporary)?, path.clone()))?;
+    let info = SnapshotInfo { digest, ..*written };
+    let mut file = storage.open(temporary)?;
+    file.write_at(0, &header_page(&info))?;
+    file.sync_data()?;
+    Ok(info)
+}
+
+fn header_page(info: &SnapshotInfo) -> Vec<u8> {
+    let mut page = info.encode().to_vec();
+    page.resize(index(CHUNKS_OFFSET), 0);
+    page
+}
+
 fn write_temporary(
     storage: &dyn Storage,
     info: &SnapshotInfo,
-    fill: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    fill: &mut Fill<'_>,
     temporary: &str,
 ) -> Result<SnapshotInfo, SnapshotError> {
     match storage.remove(temporary) {
@@ -118,10 +169,7 @@ impl Chunks {
         let crc = crc32c::crc32c(&footer[..24]);
         put(&mut footer, 24, &crc.to_le_bytes());
         self.file.write_at(self.offset, &footer)?;
-        let mut page = info.encode().to_vec();
-        page.resize(index(CHUNKS_OFFSET), 0);
-        self.file.write_at(0, &page)?;
-        self.file.sync_data()
+        self.file.write_at(0, &header_page(info))
     }
 }
 
