@@ -25,6 +25,7 @@ use crate::inbox::Mail;
 use crate::lock::HOLD_NAME;
 use crate::log::{LogError, PartitionLog};
 use crate::memory::{Memory, PartitionShare, save_note};
+use crate::owner::slices::SliceAsker;
 use crate::partition::PartitionHome;
 use crate::progress::CommitProgress;
 use crate::reach;
@@ -60,6 +61,7 @@ pub(crate) struct Keeper {
     pub(crate) consumers: Arc<Registry>,
     pub(crate) settings: state::StateSettings,
     pub(crate) log: Arc<dyn PartitionLog>,
+    pub(crate) slices: SliceAsker,
     pub(crate) receipts: Arc<MovedReceipts>,
     pub(crate) progress: Arc<CommitProgress>,
     pub(crate) memory: Arc<Memory>,

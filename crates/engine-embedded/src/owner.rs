@@ -7,6 +7,7 @@ mod digests;
 mod levels;
 mod recall;
 mod room;
+pub(crate) mod slices;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -37,6 +38,7 @@ use crate::waker::OwnerWaker;
 use crate::{ClockChoice, EmbeddedError, EmbeddedSettings};
 use digests::{DIGEST_WORK, digest_of};
 use levels::LockedCount;
+use slices::{SliceAsker, SliceGiver};
 
 /// An answer, and the batch that must be durable before the answer may leave.
 #[derive(Clone, Debug)]
@@ -76,6 +78,8 @@ pub struct Owner {
     waiting: VecDeque<(u64, Mail, scarce_engine::engine::Answers)>,
     /// Digests for the keeper, and the batch that must be durable before.
     put_off: VecDeque<(u64, Mail)>,
+    /// Snapshots that the keeper asks for, and the one that it is being given.
+    slices: SliceGiver,
     consumers: Arc<Registry>,
     committer: Committer,
     keeper: Option<(Sender<KeeperTask>, std::thread::JoinHandle<()>)>,
@@ -107,19 +111,20 @@ impl Owner {
     pub(crate) fn start(parts: OwnerParts<'_>) -> Result<Self, EmbeddedError> {
         let OwnerParts { machine, writer, log, home, newest, unsaved_bytes, .. } = parts;
         let OwnerParts { state_settings, settings, clock_note, memory, .. } = parts;
-        let partition = home.partition;
         let waker = OwnerWaker::default();
-        let committer = Committer::start(writer, partition, waker.clone(), settings.slow)?;
+        let committer = Committer::start(writer, home.partition, waker.clone(), settings.slow)?;
         note_newest(&committer.progress.metrics().snapshots, &newest);
         let (keeper_sender, tasks) = bounded(KEEPER_TASKS_MAX);
         let receipts = Arc::new(MovedReceipts::open(&home)?);
         let consumers = Arc::new(Registry::load(&*home.storage, settings.outflow_lag_max)?);
         let memory_share = memory.join();
+        let (slices, slice_giver) = SliceAsker::new(waker.clone());
         let keeper = Keeper {
             home,
             consumers: consumers.clone(),
             settings: state_settings,
             log: log.clone(),
+            slices,
             receipts: receipts.clone(),
             progress: committer.progress.clone(),
             memory: memory.clone(),
@@ -153,6 +158,7 @@ impl Owner {
             begun: None,
             waiting: VecDeque::new(),
             put_off: VecDeque::new(),
+            slices: slice_giver,
             consumers,
             committer,
             keeper: Some((keeper_sender, keeper)),
@@ -382,11 +388,11 @@ impl Owner {
         }
     }
 
-    /// Whether mail or a batch waits for a turn.
+    /// Whether mail, a batch or a slice of a snapshot waits for a turn.
     pub(crate) fn is_busy(&self) -> bool {
         let idle = self.durable() >= self.handed_over;
         let has_mail = self.begun.is_some() || self.inbox.depth() > 0;
-        (idle && !self.open.is_empty()) || (has_mail && self.has_reserve())
+        (idle && !self.open.is_empty()) || (has_mail && self.has_reserve()) || self.has_slice_to_give()
     }
 
     /// Makes everything decided durable and ends the threads beside this one.
@@ -399,6 +405,7 @@ impl Owner {
 
     fn stop_threads(&mut self) {
         self.committer.finish();
+        self.finish_slices();
         if let Some((tasks, thread)) = self.keeper.take() {
             // A keeper that ended by a panic takes no message and has nothing left to lose.
             let _ = tasks.send(KeeperTask::Stop);

@@ -95,6 +95,7 @@ pub(crate) fn run(mut owner: Owner, mut port: Box<dyn Port>, stop: &Stop) -> Res
         port.turn(&mut owner, timeout).map_err(failed)?;
         owner.serve_inbox();
         owner.sweep();
+        owner.give_slice();
         if owner.is_alone() {
             commit_here(&mut owner, &mut *port, sendable);
         } else {

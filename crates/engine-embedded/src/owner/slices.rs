@@ -1,0 +1,169 @@
+//! A snapshot of this moment, given to the keeper in slices between turns.
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use scarce_core::machine::Slices;
+use scarce_core::types::TimeMs;
+
+use super::Owner;
+use crate::waker::OwnerWaker;
+
+/// How many pieces may wait for the keeper.
+const PIECES_MAX: usize = 4;
+
+/// How many rows a slice has at least; it takes about a tenth of a millisecond.
+const ROWS_MIN: u64 = 2_048;
+
+/// How many rows a slice has at most; it takes less than a millisecond.
+const ROWS_MAX: u64 = 12_288;
+
+/// How many rows are written for each event meanwhile, so that few rows must be remembered because they change before
+/// they are written.
+const ROWS_PER_EVENT: u64 = 4;
+
+/// What the owner gives the keeper, in this order.
+pub(crate) enum Piece {
+    /// Of which moment the snapshot is.
+    Begun {
+        /// The epoch of the last event.
+        epoch: u64,
+        /// The last event.
+        sequence: u64,
+        /// The last stamp.
+        at: TimeMs,
+    },
+    /// Bytes of it.
+    Bytes(Vec<u8>),
+    /// That was all, and the log is durable up to there.
+    Whole,
+}
+
+/// How the keeper asks the owner for snapshots.
+pub(crate) struct SliceAsker {
+    asks: Sender<Sender<Piece>>,
+    waker: OwnerWaker,
+}
+
+/// What the keeper asks the owner for, and what it is being given.
+pub(crate) struct SliceGiver {
+    asked: Option<Receiver<Sender<Piece>>>,
+    slicing: Option<Slicing>,
+}
+
+/// A snapshot as it comes. Dropping it ends it.
+pub(crate) struct Pieces<'a> {
+    pieces: Option<Receiver<Piece>>,
+    waker: &'a OwnerWaker,
+}
+
+impl SliceAsker {
+    /// The keeper's end and the owner's.
+    pub(crate) fn new(waker: OwnerWaker) -> (Self, SliceGiver) {
+        let (asks, asked) = bounded(1);
+        (Self { asks, waker }, SliceGiver { asked: Some(asked), slicing: None })
+    }
+
+    /// Begins a snapshot. Nothing comes once the owner has ended.
+    pub(crate) fn ask(&self) -> Pieces<'_> {
+        let (sender, pieces) = bounded(PIECES_MAX);
+        // Where the owner has ended, its end of the channel is gone, and with it the sender.
+        let _ = self.asks.send(sender);
+        self.waker.wake();
+        Pieces { pieces: Some(pieces), waker: &self.waker }
+    }
+}
+
+impl Pieces<'_> {
+    /// The next piece; nothing if the owner has ended.
+    pub(crate) fn next(&self) -> Option<Piece> {
+        let piece = self.pieces.as_ref()?.recv().ok();
+        // It may have waited for room.
+        self.waker.wake();
+        piece
+    }
+}
+
+impl Drop for Pieces<'_> {
+    fn drop(&mut self) {
+        self.pieces = None;
+        self.waker.wake();
+    }
+}
+
+/// A snapshot that is being given.
+struct Slicing {
+    slices: Slices,
+    pieces: Sender<Piece>,
+    /// A piece for which there was no room.
+    waiting: Option<Piece>,
+    /// The batch that must be durable before it counts.
+    after: u64,
+    /// Whether all bytes were written, and whether all pieces were.
+    is_whole: bool,
+    is_over: bool,
+    /// The last event when the last slice was written.
+    sequence: u64,
+}
+
+impl Owner {
+    /// Gives the next slice of a snapshot, if one is asked for.
+    pub(crate) fn give_slice(&mut self) {
+        let Some(mut slicing) = self.slices.slicing.take().or_else(|| self.begin_slices()) else { return };
+        let piece = slicing.waiting.take().or_else(|| self.next_piece(&mut slicing));
+        match piece.map(|piece| slicing.pieces.try_send(piece)) {
+            Some(Err(TrySendError::Disconnected(_))) => return self.machine.end_slices(),
+            Some(Err(TrySendError::Full(piece))) => slicing.waiting = Some(piece),
+            Some(Ok(())) if slicing.is_over => return,
+            Some(Ok(())) | None => {}
+        }
+        self.slices.slicing = Some(slicing);
+    }
+
+    fn begin_slices(&mut self) -> Option<Slicing> {
+        let pieces = self.slices.asked.as_ref()?.try_recv().ok()?;
+        let slices = self.machine.begin_slices();
+        let begun = Piece::Begun { epoch: slices.epoch, sequence: slices.sequence, at: slices.at };
+        let (sequence, after) = (slices.sequence, self.gate());
+        Some(Slicing {
+            slices,
+            pieces,
+            waiting: Some(begun),
+            after,
+            is_whole: false,
+            is_over: false,
+            sequence,
+        })
+    }
+
+    fn next_piece(&mut self, slicing: &mut Slicing) -> Option<Piece> {
+        if slicing.is_whole {
+            slicing.is_over = self.durable() >= slicing.after;
+            return slicing.is_over.then_some(Piece::Whole);
+        }
+        let events =
+            self.machine.sequence() - std::mem::replace(&mut slicing.sequence, self.machine.sequence());
+        let rows = events.saturating_mul(ROWS_PER_EVENT).clamp(ROWS_MIN, ROWS_MAX);
+        let mut bytes = Vec::new();
+        slicing.is_whole = self.machine.put_slice(&mut slicing.slices, rows, &mut bytes);
+        Some(Piece::Bytes(bytes))
+    }
+
+    /// Whether a slice can be given now.
+    pub(super) fn has_slice_to_give(&self) -> bool {
+        match &self.slices.slicing {
+            None => self.slices.asked.as_ref().is_some_and(|asks| !asks.is_empty()),
+            Some(slicing) if slicing.waiting.is_some() => !slicing.pieces.is_full(),
+            Some(slicing) => !slicing.is_whole || self.durable() >= slicing.after,
+        }
+    }
+
+    /// Gives the rest of a snapshot that was begun, and takes no further asks.
+    pub(super) fn finish_slices(&mut self) {
+        self.slices.asked = None;
+        let Some(mut slicing) = self.slices.slicing.take() else { return };
+        while let Some(piece) = slicing.waiting.take().or_else(|| self.next_piece(&mut slicing)) {
+            if slicing.pieces.send(piece).is_err() || slicing.is_over {
+                return;
+            }
+        }
+    }
+}
