@@ -55,6 +55,9 @@ pub enum EmbeddedError {
     /// There is no randomness to tell a new epoch from others.
     #[error("the system gave no random bytes, which tell this start's history from others")]
     Random(#[source] std::io::Error),
+    /// The engine ends.
+    #[error("the engine is ending")]
+    Stopped,
     /// A port failed.
     #[error("a port of partition {partition} failed")]
     Port {

@@ -2,10 +2,10 @@
 //! that neither the owner nor the committer waits for it.
 
 mod digests;
+mod snapshots;
 mod trim;
 
 use std::cell::RefCell;
-use std::io::Write;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -20,18 +20,16 @@ use crate::EmbeddedError;
 use crate::commit::milliseconds;
 use crate::consumers::Registry;
 use crate::error::explain;
-use crate::fold::fold;
 use crate::inbox::Mail;
 use crate::lock::HOLD_NAME;
 use crate::log::{LogError, PartitionLog};
-use crate::memory::{Memory, PartitionShare, save_note};
+use crate::memory::{Memory, PartitionShare};
 use crate::owner::slices::SliceAsker;
 use crate::partition::PartitionHome;
 use crate::progress::CommitProgress;
 use crate::reach;
 use crate::receipts::MovedReceipts;
-use crate::recovery::{load_machine, newest_machine_at};
-use crate::snapshot::{self, SnapshotInfo};
+use crate::recovery::newest_machine_at;
 
 /// Where the keeper reports what it was asked for.
 pub(crate) type KeeperReply<T> = Sender<Result<T, String>>;
@@ -90,9 +88,6 @@ const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 /// How long after a failure a snapshot is tried again.
 const RETRY_INTERVAL: Duration = Duration::from_mins(1);
 
-/// How much journal is read at a time while folding.
-const READ_BYTES: u64 = 4 << 20;
-
 impl Keeper {
     pub(crate) fn start(self) -> Result<JoinHandle<()>, EmbeddedError> {
         let name = format!("keeper-{}", self.home.partition);
@@ -134,14 +129,20 @@ impl Keeper {
             }
             KeeperTask::Image(reply) => {
                 let _turn = self.memory.begin_snapshot();
-                let read = newest_machine_at(&self.home, &self.settings).map(|(machine, _)| machine);
                 // Nobody waits for it if the asker has ended.
-                let _ = reply.send(read.map_err(|error| explain(&error)));
+                let _ = reply.send(self.image());
             }
             KeeperTask::Digest(task) => return self.answer_digests(task),
             KeeperTask::Stop => return true,
         }
         false
+    }
+
+    /// The state of the newest snapshot, which is in memory a second time then.
+    fn image(&self) -> Result<Machine, String> {
+        self.memory.check_second_state(&self.memory_share)?;
+        let (machine, _) = newest_machine_at(&self.home, &self.settings).map_err(|error| explain(&error))?;
+        Ok(machine)
     }
 
     fn look(&mut self) {
@@ -189,7 +190,9 @@ impl Keeper {
     fn snapshot_for(&mut self, reply: Option<&KeeperReply<SnapshotDone>>) {
         (self.unsaved_bytes, self.bytes_at_snapshot) = (0, self.progress.bytes());
         let begun = Instant::now();
-        let done = self.snapshot().map_err(|error| explain(&error));
+        let done = self.snapshot();
+        let has_stopped = matches!(done, Err(EmbeddedError::Stopped));
+        let done = done.map_err(|error| explain(&error));
         let (partition, took_ms) = (self.home.partition, milliseconds(begun.elapsed()));
         let metrics = &self.progress.metrics().snapshots;
         match &done {
@@ -207,6 +210,7 @@ impl Keeper {
                     "a snapshot was made"
                 );
             }
+            Err(_) if has_stopped => {}
             Err(reason) => {
                 metrics.note_failure();
                 tracing::error!(
@@ -223,71 +227,6 @@ impl Keeper {
         }
     }
 
-    /// Folds the durable log onto the newest snapshot, writes the result and reads it back: each
-    /// snapshot rehearses a recovery.
-    fn snapshot(&self) -> Result<SnapshotDone, EmbeddedError> {
-        let (machine, before) = self.folded()?;
-        let mut info = SnapshotInfo {
-            owner: self.home.snapshot_owner(),
-            epoch: machine.epoch(),
-            sequence: machine.sequence(),
-            stamp_ms: machine.state().at,
-            digest: machine.state().digest(None),
-            payload_bytes: 0,
-        };
-        let remembered = self.remembered(&machine);
-        let is_new = info.sequence > before || before == 0;
-        if is_new {
-            info = snapshot::write(&*self.home.storage, &info, &mut |out| write_pieces(&machine, out))?;
-        }
-        // What was written is loaded as at a start, and there is no memory for both.
-        drop(machine);
-        self.check_newest(&mut info)?;
-        let segments_retired = self.remove_old(&remembered)?;
-        if segments_retired.is_none() {
-            let partition = self.home.partition;
-            tracing::info!(
-                partition,
-                "old segments stay until the next snapshot, because a backup is being made"
-            );
-        }
-        let segments_retired = segments_retired.unwrap_or(0);
-        if let Some(state_bytes) = self.memory.state_bytes(&self.memory_share) {
-            // Without it a start estimates by the size of the snapshot.
-            let _ = save_note(&*self.home.storage, state_bytes);
-        }
-        let SnapshotInfo { sequence, digest, payload_bytes, .. } = info;
-        Ok(SnapshotDone { sequence, digest, payload_bytes, segments_retired, is_new })
-    }
-
-    /// The state as of the durable log, and the sequence of the snapshot that it was folded from.
-    fn folded(&self) -> Result<(Machine, u64), EmbeddedError> {
-        let (mut machine, _) = newest_machine_at(&self.home, &self.settings)?;
-        let before = machine.sequence();
-        let through = self.progress.sequence();
-        let mut reader = self.log.reader();
-        while machine.sequence() < through {
-            let batches = reader.read_from(machine.sequence() + 1, through, READ_BYTES)?;
-            if batches.is_empty() {
-                break;
-            }
-            for batch in batches {
-                fold(&mut machine, &batch)?;
-            }
-        }
-        Ok((machine, before))
-    }
-
-    fn check_newest(&self, info: &mut SnapshotInfo) -> Result<(), EmbeddedError> {
-        let newest = snapshot::newest_good(&*self.home.storage, &self.home.snapshot_owner())?;
-        if let Some((listed, found)) = newest.snapshot.filter(|(listed, _)| listed.sequence == info.sequence)
-        {
-            load_machine(&self.home, &listed.name, &self.settings)?;
-            info.payload_bytes = found.payload_bytes;
-        }
-        Ok(())
-    }
-
     /// Where it cannot be read, the metric stays as it was, and those who need the log are told.
     fn note_reach(&self) {
         let first = self.log.first_sequence();
@@ -295,14 +234,4 @@ impl Keeper {
             self.progress.metrics().log_reach.note(first, entry.head.at);
         }
     }
-}
-
-fn write_pieces(machine: &Machine, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut written = Ok(());
-    machine.put_pieces(&mut |piece| {
-        if written.is_ok() {
-            written = out.write_all(piece);
-        }
-    });
-    written
 }

@@ -173,16 +173,22 @@ pub(crate) fn random_salt() -> Result<u32, EmbeddedError> {
     random::bytes().map(u32::from_le_bytes).map_err(EmbeddedError::Random)
 }
 
-/// The machine of the newest good snapshot, or an empty one, and the snapshots that were found.
-pub(crate) fn newest_machine_at(
-    home: &PartitionHome,
-    settings: &state::StateSettings,
-) -> Result<(Machine, Newest), EmbeddedError> {
+/// The newest good snapshot; those that are damaged are logged.
+pub(crate) fn newest_at(home: &PartitionHome) -> Result<Newest, EmbeddedError> {
     let newest = snapshot::newest_good(&*home.storage, &home.snapshot_owner())?;
     for (_, error) in &newest.damaged {
         let (partition, reason) = (home.partition, explain(error));
         tracing::error!(partition, reason, "a snapshot is damaged and is passed over");
     }
+    Ok(newest)
+}
+
+/// The machine of the newest good snapshot, or an empty one, and the snapshots that were found.
+pub(crate) fn newest_machine_at(
+    home: &PartitionHome,
+    settings: &state::StateSettings,
+) -> Result<(Machine, Newest), EmbeddedError> {
+    let newest = newest_at(home)?;
     let machine = match &newest.snapshot {
         None => Machine::new(settings.clone(), home.partition),
         Some((listed, _)) => load_machine(home, &listed.name, settings)?.0,

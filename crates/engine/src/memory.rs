@@ -9,6 +9,8 @@ pub struct MemoryLevels {
     pub max_bytes: u64,
     /// Bytes that the next snapshot takes for its time, besides `used_bytes`.
     pub reserved_bytes: u64,
+    /// Bytes that the state of the largest partition would take a second time, as where it is read as a whole.
+    pub second_state_bytes: u64,
     /// Bytes within `used_bytes` that removed records left for new ones.
     pub reusable_bytes: u64,
     /// Whether new operation ids and new records are refused.

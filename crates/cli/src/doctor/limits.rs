@@ -53,8 +53,8 @@ fn memory(settings: &ServerSettings, cgroup: &Cgroup) -> Finding {
         .warn_if(
             ids > budget.unwrap_or(limit) / 3,
             format!(
-                "the ids remembered come to {} when their number is reached, beside the state itself and a second copy \
-                 of both while a snapshot is made: lower --operations-max, or give it more memory",
+                "the ids remembered come to {} when their number is reached, beside the state itself and what a snapshot \
+                 takes: lower --operations-max, or give it more memory",
                 HumanBytes(ids)
             ),
         )

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use scarce_core::machine::Machine;
+use scarce_core::machine::Outline;
 use scarce_core::types::TimeMs;
 
 use super::Keeper;
@@ -23,16 +23,20 @@ pub(super) struct Remembered {
     at: TimeMs,
 }
 
-impl Keeper {
-    pub(super) fn remembered(&self, machine: &Machine) -> Remembered {
-        let operations = &machine.state().operations;
-        Remembered {
-            in_log: operations.sequences_in_log(self.log.first_sequence()).collect(),
-            from: operations.sequence_first().unwrap_or(u64::MAX),
-            at: machine.state().at,
+impl Remembered {
+    /// Those of a snapshot, of a log that begins with a sequence.
+    pub(super) fn of(outline: &Outline, first_sequence: u64) -> Self {
+        let in_log = outline.receipts_in_log();
+        let first = in_log.partition_point(|sequence| *sequence < first_sequence);
+        Self {
+            in_log: in_log[first..].to_vec(),
+            from: in_log.first().copied().unwrap_or(u64::MAX),
+            at: outline.at(),
         }
     }
+}
 
+impl Keeper {
     /// Removes the files that nobody needs any more; none while a backup is copying them.
     pub(super) fn remove_old(&self, remembered: &Remembered) -> Result<Option<u64>, EmbeddedError> {
         let Some(_alone) = self.home.storage.lock_alone(HOLD_NAME)? else { return Ok(None) };
@@ -93,12 +97,17 @@ impl Keeper {
     }
 
     fn trim(&self) -> Result<Option<u64>, EmbeddedError> {
-        // Folding takes long, and would be for nothing.
+        // Reading a snapshot takes long, and would be for nothing.
         if self.home.storage.lock_alone(HOLD_NAME)?.is_none() {
             return Ok(None);
         }
-        let remembered = self.remembered(&self.folded()?.0);
-        self.remove_old(&remembered)
+        // What was remembered since is behind the snapshot, and so are segments that stay.
+        let Some(outline) = self.newest_outline()? else { return Ok(Some(0)) };
+        let through = self.progress.sequence();
+        let newest = reach::entry_at(&*self.log, through, through)?;
+        let remembered = Remembered::of(&outline, self.log.first_sequence());
+        let at = newest.map_or(remembered.at, |entry| entry.head.at.max(remembered.at));
+        self.remove_old(&Remembered { at, ..remembered })
     }
 
     /// Notes how much log is on disk that only a backup can still need. Where it cannot be read, it counts as none.

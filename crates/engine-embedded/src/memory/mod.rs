@@ -75,7 +75,7 @@ impl PartitionShare {
 /// The part of the budget that the ids of what frees memory may fill while new records are refused.
 const IDS_PART: u64 = 20;
 
-/// What such an id takes: its record and its slot in the index, and both once more in a snapshot.
+/// What such an id takes at most: its record and its slot in the index, with room for them in a snapshot.
 const ID_BYTES: u64 = 176;
 
 /// The budget of a process as its owners, keepers and ports share it.
@@ -140,6 +140,23 @@ impl Memory {
             return Ok(());
         }
         Err(Failure::Overloaded { queue: overload::MEMORY })
+    }
+
+    /// Whether there is room for the state of a partition a second time.
+    ///
+    /// # Errors
+    /// What is missing, if there is none.
+    pub(crate) fn check_second_state(&self, share: &PartitionShare) -> Result<(), String> {
+        let (Some(levels), Some(state)) = (self.levels(), self.state_bytes(share)) else { return Ok(()) };
+        let needed = levels.used_bytes.saturating_add(state);
+        if needed <= levels.max_bytes {
+            return Ok(());
+        }
+        let [needed, allowed] = [needed, levels.max_bytes].map(|bytes| bytes >> 20);
+        Err(format!(
+            "to read the state as a whole would take {needed} MiB of memory in all, and {allowed} MiB are allowed; raise \
+             --memory-max"
+        ))
     }
 
     /// What was measured last; nothing without a budget.

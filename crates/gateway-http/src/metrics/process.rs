@@ -10,7 +10,7 @@ use scarce_gateway::{ConnectionPlaces, descriptors};
 
 /// The memory budget, and what is used of it.
 pub(super) fn memory(encoder: &mut DescriptorEncoder<'_>, levels: &MemoryLevels) -> std::fmt::Result {
-    let MemoryLevels { used_bytes, max_bytes, reserved_bytes, reusable_bytes, is_refusing } = *levels;
+    let MemoryLevels { used_bytes, max_bytes, reserved_bytes, reusable_bytes, is_refusing, .. } = *levels;
     let gauges = [
         ("scarce_memory_used_bytes", "Memory that the process takes", used_bytes),
         ("scarce_memory_max_bytes", "Memory that the process may take", max_bytes),

@@ -107,10 +107,10 @@ impl Sides {
         Ok((Some(tables), settlements))
     }
 
-    /// The state of one partition is made a second time, as for a snapshot.
+    /// The state of one partition is made a second time.
     fn check_memory(&self) -> Result<(), String> {
         let Some(levels) = self.engine.memory().filter(|levels| levels.max_bytes > 0) else { return Ok(()) };
-        let needed = levels.needed_bytes().saturating_add(levels.reserved_bytes);
+        let needed = levels.needed_bytes().saturating_add(levels.second_state_bytes);
         let allowed = levels.max_bytes / 100 * MEMORY_PERCENT_MAX;
         if needed <= allowed {
             return Ok(());
