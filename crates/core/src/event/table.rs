@@ -10,6 +10,7 @@ use crate::machine::step::OperationProgress;
 use crate::markets::CancelReason;
 use crate::outcome::Value;
 use crate::outcome::shape::{Typed, values};
+use crate::packets::Amounts;
 use crate::resource::{ResourceKind, resource_kind};
 use crate::types::{Id, OperationId, TimeMs};
 
@@ -80,7 +81,7 @@ events! {
             { campaign: Id, asset: Id, count: u64, total: u64, starts_at: Option<TimeMs>, ends_at: Option<TimeMs>, commitment: Option<[u8; 32]> }
             secret { cut: Cut, min: u64, max: Option<u64>, seed: Option<[u8; 32]> };
         61 "packets.filled" PacketsFilled "Some of a campaign's packets were prepared for claims."
-            { campaign: Id, first_packet: u64, count: u64 } secret { amounts: Vec<u64> };
+            { campaign: Id, first_packet: u64, count: u64 } secret { amounts: Amounts };
         62 "packets.claimed" PacketsClaimed "A user claimed a packet."
             { campaign: Id, user: Id, packet: u64, amount: u64, left_count: u64 } secret {};
         63 "packets.exhausted" PacketsExhausted "The last packet was claimed." { campaign: Id } secret {};

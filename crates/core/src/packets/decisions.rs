@@ -1,7 +1,8 @@
 //! Decisions on campaigns: creating and filling them, claims, and closing.
 
 use super::cut::Plan;
-use super::{Ahead, Campaign, Prepared, hex};
+use super::prepared::PIECE_PACKETS;
+use super::{Ahead, Amounts, Campaign, Prepared, hex};
 use crate::command::table::{PacketClaim, PacketCreate};
 use crate::event::{Event, PacketsClaimed, PacketsClosed, PacketsCreated, PacketsExhausted, PacketsFilled};
 use crate::facts;
@@ -27,7 +28,7 @@ pub(crate) fn create(
     let created = created(command, prepared);
     let figures = figures(created.count, created.total, created.commitment);
     events.push(created.into());
-    if fill(state, &command.campaign, 0, &prepared.amounts, events) {
+    if fill(state, &command.campaign, 0, (&prepared.amounts, &prepared.pieces), events) {
         return Ok(Step::Done(figures));
     }
     remember_cut(state, command, prepared);
@@ -40,7 +41,7 @@ fn created(command: &PacketCreate, prepared: &Prepared) -> PacketsCreated {
         campaign: campaign.clone(),
         asset: asset.clone(),
         count: prepared.amounts.len() as u64,
-        total: prepared.amounts.iter().sum(),
+        total: prepared.total,
         starts_at: starts_at.map(Natural::get),
         ends_at: ends_at.map(Natural::get),
         commitment: prepared.commitment(),
@@ -54,23 +55,36 @@ fn created(command: &PacketCreate, prepared: &Prepared) -> PacketsCreated {
 /// Keeps the whole cut for the steps that follow.
 fn remember_cut(state: &State, command: &PacketCreate, prepared: &Prepared) {
     if let Some((plan, seed)) = Plan::of(command).zip(prepared.seed) {
-        *state.campaigns.ahead.borrow_mut() = Some(Ahead { plan, seed, amounts: prepared.amounts.clone() });
+        let Prepared { amounts, pieces, .. } = prepared.clone();
+        *state.campaigns.ahead.borrow_mut() = Some(Ahead { plan, seed, amounts, pieces });
     }
 }
 
 /// Prepares the next packets. Returns whether all are prepared.
-fn fill(state: &State, campaign: &Id, laid: usize, amounts: &[u64], events: &mut Vec<Event>) -> bool {
+fn fill(
+    state: &State,
+    campaign: &Id,
+    laid: usize,
+    (amounts, pieces): (&[u64], &[Amounts]),
+    events: &mut Vec<Event>,
+) -> bool {
     let end = laid.saturating_add(state.settings.packets_per_step_max.max(1)).min(amounts.len());
     if let Some(piece) = amounts.get(laid..end).filter(|piece| !piece.is_empty()) {
         let event = PacketsFilled {
             campaign: campaign.clone(),
             first_packet: laid as u64 + 1,
             count: piece.len() as u64,
-            amounts: piece.to_vec(),
+            amounts: made_ready(pieces, laid, piece.len()).unwrap_or_else(|| piece.to_vec().into()),
         };
         events.push(event.into());
     }
     end == amounts.len()
+}
+
+/// The piece of so many packets that begins behind others, if it was made ready.
+fn made_ready(pieces: &[Amounts], laid: usize, count: usize) -> Option<Amounts> {
+    let piece = pieces.get(laid / PIECE_PACKETS)?;
+    (laid.is_multiple_of(PIECE_PACKETS) && piece.len() == count).then(|| piece.clone())
 }
 
 /// Prepares further packets of a campaign.
@@ -79,8 +93,11 @@ pub(crate) fn go_on(state: &State, campaign: &Id, events: &mut Vec<Event>) -> St
     let Ok((slot, found)) = campaigns.existing(campaign) else { return Step::Done(facts![]) };
     let laid = usize::try_from(found.laid_count).unwrap_or(usize::MAX);
     let filled = match (found.plan(), campaigns.listed.get(&slot)) {
-        (Some((plan, seed)), _) => fill(state, campaign, laid, &campaigns.cut_by(plan, seed), events),
-        (None, Some(amounts)) => fill(state, campaign, laid, &amounts.0, events),
+        (Some((plan, seed)), _) => {
+            let (amounts, pieces) = campaigns.cut_by(plan, seed);
+            fill(state, campaign, laid, (&amounts, &pieces), events)
+        }
+        (None, Some(amounts)) => fill(state, campaign, laid, (&amounts.0, &[]), events),
         (None, None) => true,
     };
     if !filled {

@@ -60,7 +60,7 @@ impl Campaigns {
 
     fn fill(&mut self, filled: &PacketsFilled) {
         let Some(slot) = self.campaigns.find(&filled.campaign) else { return };
-        self.pieces.insert((slot, filled.first_packet), Piece(filled.amounts.as_slice().into()));
+        self.pieces.insert((slot, filled.first_packet), Piece(filled.amounts.shared()));
         self.campaigns.update(slot, |campaign| campaign.laid_count += filled.count);
         if self.campaigns.at(slot).is_some_and(|campaign| campaign.laid_count >= campaign.count) {
             self.listed.remove(&slot);

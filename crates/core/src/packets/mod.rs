@@ -1,6 +1,7 @@
 //! Red packets: a total is cut into packets before any claim. The cut follows from a plan and a seed, whose hash
 //! is published when the campaign is created and which are revealed when it is closed.
 
+mod amounts;
 pub mod cut;
 mod decisions;
 mod evolve;
@@ -12,6 +13,7 @@ mod retention_tests;
 #[cfg(test)]
 mod tests;
 
+pub use amounts::Amounts;
 pub(crate) use decisions::{claim, close, create, go_on};
 pub(crate) use evolve::evolve;
 pub use prepared::{AMOUNTS_MAX, Prepared, count_to_cut};
@@ -127,6 +129,7 @@ struct Ahead {
     plan: Plan,
     seed: [u8; 32],
     amounts: Arc<[u64]>,
+    pieces: Arc<[Amounts]>,
 }
 
 /// The campaigns of a partition with their packets and claims. Campaigns are never removed.
@@ -248,15 +251,16 @@ impl Campaigns {
     }
 
     /// All amounts of a plan, from the memo if it has them.
-    fn cut_by(&self, plan: Plan, seed: [u8; 32]) -> Arc<[u64]> {
+    fn cut_by(&self, plan: Plan, seed: [u8; 32]) -> (Arc<[u64]>, Arc<[Amounts]>) {
         let mut ahead = self.ahead.borrow_mut();
         if let Some(ahead) = ahead.as_ref().filter(|ahead| ahead.plan == plan && ahead.seed == seed) {
-            return Arc::clone(&ahead.amounts);
+            return (Arc::clone(&ahead.amounts), Arc::clone(&ahead.pieces));
         }
         // It was cut when the campaign was created, so the cut must succeed.
         let amounts: Arc<[u64]> = plan.cut(&seed).unwrap_or_default().into();
-        *ahead = Some(Ahead { plan, seed, amounts: Arc::clone(&amounts) });
-        amounts
+        let pieces = Arc::<[Amounts]>::default();
+        *ahead = Some(Ahead { plan, seed, amounts: Arc::clone(&amounts), pieces: Arc::clone(&pieces) });
+        (amounts, pieces)
     }
 
     /// Digests are public: seeds of open campaigns and packets that nobody has claimed are left out, because

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use super::Amounts;
 use super::cut::Plan;
 use crate::command::shapes::Cut;
 use crate::command::table::PacketCreate;
@@ -15,12 +16,18 @@ use crate::types::{INTEGER_MAX, Id, OperationId, Positive};
 /// largest log entry.
 pub const AMOUNTS_MAX: usize = 250_000;
 
+/// How many packets a step prepares unless that is set otherwise.
+pub(crate) const PIECE_PACKETS: usize = 1_000;
+
 /// Packets cut before the writer's turn.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Prepared {
     pub(crate) seed: Option<[u8; 32]>,
     commitment: Option<[u8; 32]>,
     pub(crate) amounts: Arc<[u64]>,
+    /// The same as steps of the usual size prepare them.
+    pub(crate) pieces: Arc<[Amounts]>,
+    pub(crate) total: u64,
 }
 
 /// Hides the amounts that are still to be claimed.
@@ -63,10 +70,17 @@ impl Prepared {
             Some(plan) => {
                 let seed = seed(secret, &create.campaign, operation, &plan);
                 let commitment = Some(plan.commitment(&seed));
-                Ok(Self { seed: Some(seed), commitment, amounts: plan.cut(&seed)?.into() })
+                Ok(Self::of(Some(seed), commitment, plan.cut(&seed)?.into()))
             }
-            None => Ok(Self { seed: None, commitment: None, amounts: listed(&create.cut)? }),
+            None => Ok(Self::of(None, None, listed(&create.cut)?)),
         }
+    }
+
+    /// Makes ready all that the owner would have to go through packet by packet.
+    fn of(seed: Option<[u8; 32]>, commitment: Option<[u8; 32]>, amounts: Arc<[u64]>) -> Self {
+        let pieces = amounts.chunks(PIECE_PACKETS).map(Amounts::encoded).collect();
+        let total = amounts.iter().sum();
+        Self { seed, commitment, amounts, pieces, total }
     }
 }
 

@@ -19,7 +19,7 @@ fn filled(entries: &[Entry]) -> Vec<(u64, Vec<u64>)> {
     events
         .filter_map(|event| match event {
             Event::Packets(PacketsEvent::PacketsFilled(filled)) => {
-                Some((filled.first_packet, filled.amounts.clone()))
+                Some((filled.first_packet, filled.amounts.to_vec()))
             }
             _ => None,
         })
@@ -362,7 +362,7 @@ fn what_was_laid_ready_counts_and_not_what_a_cut_comes_to() {
     let mut entries = bench.entries();
     for event in &mut entries[0].events {
         if let Event::Packets(PacketsEvent::PacketsFilled(filled)) = event {
-            filled.amounts = vec![9, 1];
+            filled.amounts = vec![9, 1].into();
         }
     }
     let mut old = Bench::new();
