@@ -135,6 +135,13 @@ impl Server {
         Ok(server)
     }
 
+    /// How much memory it takes.
+    pub fn resident_kib(&self) -> Result<u64, Box<dyn Error>> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+        Ok(kib.ok_or("the system does not tell")?.trim().parse()?)
+    }
+
     /// The port of its address.
     pub fn port(&self) -> &str {
         self.address.rsplit(':').next().unwrap_or_default()

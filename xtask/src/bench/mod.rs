@@ -4,6 +4,7 @@ mod cases;
 pub mod instructions;
 mod redis;
 mod report;
+mod streams;
 
 use std::error::Error;
 use std::process::Command;
@@ -30,7 +31,10 @@ pub struct Options {
     /// Count machine instructions per command with callgrind instead, and compare with those that are kept.
     #[arg(long, conflicts_with_all = ["rounds", "requests", "engine"])]
     instructions: bool,
-    /// Write docs/benchmarks.md, or docs/benchmarks-redis.md, or the counts to compare with.
+    /// Measure a writer beside a thousand streams of events instead, many of them unread.
+    #[arg(long, conflicts_with_all = ["requests", "engine", "instructions"])]
+    streams: bool,
+    /// Write docs/benchmarks.md, or docs/benchmarks-redis.md, docs/benchmarks-streams.md, or the counts to compare with.
     #[arg(long)]
     write: bool,
 }
@@ -57,13 +61,16 @@ pub fn run(options: &Options) -> Ended {
     if options.instructions {
         return instructions::run(options.write);
     }
+    if options.streams {
+        build()?;
+        return streams::run(options.rounds, options.write);
+    }
     if !place::has_program("redis-benchmark") || !place::has_program("redis-server") {
         return Err(
             "redis-server and redis-benchmark are not installed; run: apt-get install redis-server".into()
         );
     }
-    let mut build = Command::new("cargo");
-    process::must(build.args(["build", "--release", "--package", "scarce"]).current_dir(place::root()))?;
+    build()?;
     if options.engine == Engine::Redis {
         return redis::run(
             &redis::Amount { rounds: options.rounds, requests: options.requests },
@@ -92,6 +99,12 @@ pub fn run(options: &Options) -> Ended {
         screen::say("\nwrote docs/benchmarks.md");
     }
     Ok(true)
+}
+
+fn build() -> Result<(), Box<dyn Error>> {
+    let mut build = Command::new("cargo");
+    process::must(build.args(["build", "--release", "--package", "scarce"]).current_dir(place::root()))
+        .map(drop)
 }
 
 impl Servers {
