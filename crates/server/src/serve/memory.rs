@@ -17,8 +17,7 @@ pub fn budget_bytes(settings: &ServerSettings) -> Option<u64> {
 /// The memory of one remembered operation id: a record of 64 bytes, and its slot in the index.
 pub const OPERATION_BYTES: u64 = 80;
 
-/// The part of the budget that operation ids may fill where the settings do not say how many there may be. A snapshot
-/// copies them once more.
+/// The part of the budget that operation ids may fill where the settings do not say how many there may be.
 const OPERATIONS_PART: u64 = 6;
 
 /// How many operation ids each partition remembers at most. Ids that fill their own room make new ones wait for minutes at
