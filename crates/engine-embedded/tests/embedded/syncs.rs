@@ -104,3 +104,55 @@ fn a_full_disk_does_not_hold_up_the_end() {
     let answers = receiver.recv().expect("the answers");
     assert!(answers.iter().all(|answer| matches!(answer, Err(Failure::Unknown { .. }))));
 }
+
+/// Bytes of a batch, and batches of the inbox, of an engine that is full soon.
+const BATCH_BYTES: usize = 16 << 10;
+const INBOX_BATCHES: usize = 8;
+
+#[test]
+fn while_the_disk_stands_still_no_more_is_taken_than_there_is_room_for() {
+    let disk = FaultyDisk::new();
+    let files = DeploymentFiles { root: FaultyDisk::new().storage(), partitions: vec![disk.storage()] };
+    let settings = EmbeddedSettings {
+        segment_bytes: 1 << 20,
+        commit_bytes_max: BATCH_BYTES,
+        inbox_batches_max: INBOX_BATCHES,
+        ..EmbeddedSettings::default()
+    };
+    let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
+    let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("start");
+    let credit = || Bench::request("ACCOUNT.CREDIT a 1");
+    assert!(engine.call(0, vec![Bench::request("ACCOUNT.OPEN a EUR")]).remove(0).is_ok());
+    disk.block_syncs();
+    let (sender, receiver) = mpsc::channel();
+    let submit = |requests: Vec<_>| {
+        let sender = sender.clone();
+        engine.submit(0, requests, Box::new(move |answers| drop(sender.send(answers))));
+    };
+    submit(vec![credit()]);
+    disk.wait_for_blocked_syncs(1);
+    // An entry takes more than sixteen bytes: these are more than two batches, be it one piece of mail.
+    let many = BATCH_BYTES / 4;
+    submit((0..many).map(|_| credit()).collect());
+    let is_full = |failure: &Failure, queue: &str| matches!(failure, Failure::Overloaded { queue: its } if *its == queue);
+    // The owner takes no mail any more, and what finds no room in the inbox is refused at once.
+    let mut refused = 0;
+    for _ in 0..100 * INBOX_BATCHES {
+        submit(vec![credit()]);
+        // It is told before the call returns.
+        if let Ok(answers) = receiver.try_recv() {
+            assert!(answers[0].as_ref().is_err_and(|failure| is_full(failure, "inbox")), "{answers:?}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 0, "the inbox has no bound");
+    disk.release_syncs();
+    let answers: Vec<_> = (0..100 * INBOX_BATCHES + 2 - refused)
+        .map(|_| receiver.recv().expect("everybody is answered"))
+        .collect();
+    let together = answers.iter().find(|answers| answers.len() == many).expect("the large batch");
+    let full = together.iter().filter(|its| its.as_ref().is_err_and(|failure| is_full(failure, "commit")));
+    let full = full.count();
+    assert!(full > 0 && full < many, "{full} of {many} found the batch full");
+    running.shut_down().expect("a clean end");
+}
