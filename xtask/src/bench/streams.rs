@@ -38,6 +38,7 @@ struct Round {
 
 /// Measures, prints a table, and writes the page if asked to.
 pub fn run(rounds: u32, is_written: bool) -> Ended {
+    let load = load_average()?;
     let mut measured = Vec::new();
     for round in 1..=rounds {
         let result = measure()?;
@@ -52,7 +53,7 @@ pub fn run(rounds: u32, is_written: bool) -> Ended {
     let rows = rows(&measured);
     screen::say(&format!("\n{}", screen::table(&rows)));
     if is_written {
-        std::fs::write(place::root().join("docs/benchmarks-streams.md"), page(&rows, rounds)?)?;
+        std::fs::write(place::root().join("docs/benchmarks-streams.md"), page(&rows, rounds, &load)?)?;
         screen::say("\nwrote docs/benchmarks-streams.md");
     }
     Ok(true)
@@ -188,7 +189,13 @@ fn rows(measured: &[Round]) -> Vec<Vec<String>> {
     ]
 }
 
-fn page(rows: &[Vec<String>], rounds: u32) -> Result<String, Box<dyn Error>> {
+/// How many programs wanted a processor during the last minute.
+fn load_average() -> Result<String, Box<dyn Error>> {
+    let text = std::fs::read_to_string("/proc/loadavg")?;
+    Ok(text.split_whitespace().next().unwrap_or("?").to_owned())
+}
+
+fn page(rows: &[Vec<String>], rounds: u32, load: &str) -> Result<String, Box<dyn Error>> {
     let shown: Vec<String> = rows.iter().map(|row| format!("| {} |", row.join(" | "))).collect();
     let date = process::must(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
     let mut git = Command::new("git");
@@ -201,7 +208,8 @@ fn page(rows: &[Vec<String>], rounds: u32) -> Result<String, Box<dyn Error>> {
          Measured on {date} at commit {commit} with `cargo xtask bench --streams --write`, on a machine of {cores} cores that also \
          ran the load. {rounds} rounds, each on a server of its own: {COMMANDS} credits at {per_second} a second over one \
          connection, alone and then beside {STREAMS} streams of `/v1/events`, {UNREAD} of which nobody reads. Each latency counts \
-         from the time at which its command was due. Figures are medians of the rounds.\n\n\
+         from the time at which its command was due. Figures are medians of the rounds. The machine's load average was {load} before: with more than a \
+         few tenths others used it too, and the latencies say little.\n\n\
          {}\n|---|---:|---:|---:|---:|\n{}\n",
         shown.first().map_or("", String::as_str),
         shown.get(1..).unwrap_or_default().join("\n"),
