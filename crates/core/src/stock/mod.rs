@@ -234,9 +234,12 @@ impl StockItems {
         }
     }
 
-    /// Restores returned serials of an item that was restored.
+    /// Restores returned serials of an item that was restored. Those of receipts that have left are no part of the state: a
+    /// store may take some time to remove them.
     pub fn restore_returned(&mut self, sku: &Id, first: u64, count: u64) {
-        if let Some(slot) = self.items.find(sku) {
+        if let Some(slot) = self.items.find(sku)
+            && first > self.forgotten_of(slot).through_serial
+        {
             self.returned.insert((slot, first), count);
         }
     }

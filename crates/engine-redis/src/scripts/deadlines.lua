@@ -61,6 +61,13 @@ function deadlines.due_of(kind, resource, now, limit)
   return names
 end
 
+-- When the first of a resource's records ends, or nil.
+function deadlines.first_of(kind, resource)
+  local front = kind .. " " .. resource .. " "
+  local member = sets.range("due_by", "[" .. front, "(" .. front .. ":", 1)[1]
+  return member and tonumber(words_of(member)[3])
+end
+
 -- All records that have ended by `now`, oldest first: lists of deadline, kind, resource and name.
 function deadlines.due(now, limit)
   local found = {}

@@ -105,7 +105,7 @@ local values, length, long = {}, 0, {}
 -- Forgets what a call before this one has logged.
 function log.clear()
   values, length, count, long = {}, 0, 0, {}
-  call.events_logged = 0
+  call.events_logged, call.ranges_dropped = 0, 0
 end
 
 -- A list is filled from the front: what is put behind the end of a table is hashed, and found a place for again and again.

@@ -50,6 +50,8 @@ local forgetters = {}
 -- What the call under way is told, and what it has come to. What is not known yet is false.
 local call = strict("value of a call", {
   clock = false, now = false, is_reading = false, meta = false, events_logged = 0,
+  -- How many ranges of returned units were taken out without an event.
+  ranges_dropped = 0,
   -- Whether an older state of the partition was found, so that a new epoch must begin.
   is_behind = false,
   -- Where the call begins an epoch: the one before, and the first sequence of the new one.

@@ -154,17 +154,20 @@ local function leaves_at(campaign)
   return over_at and (campaign.forgotten_through or 0) < campaign.count and retention.due(over_at) or nil
 end
 
--- Notes when the packets of a campaign are due that were due at `before`.
-local function requeue(id, campaign, before)
-  local after = leaves_at(campaign)
+-- Notes when the packets of a campaign are due. When they were before is looked up: another retention may have counted.
+local function requeue(id, campaign)
+  local before, after = deadlines.first_of("share", id), leaves_at(campaign)
   if before == after then return end
   if before then deadlines.remove(before, "share", id, PACKETS) end
   if after then deadlines.add(after, "share", id, PACKETS) end
 end
 
--- Lets the next packets of a campaign go, those that were claimed first.
+-- Lets the next packets of a campaign go, those that were claimed first. Where the retention was raised since they were
+-- noted as due, they stay.
 local function forget_packets(campaign)
   local found = records.get("campaigns", campaign)
+  local due = leaves_at(found)
+  if not due or due > call.now then return requeue(campaign, found) end
   local before, amount = found.forgotten_through or 0, found.forgotten_amount or 0
   local through = math.min(before + constants.CLAIMS_PER_EVENT_MAX, found.claimed_count)
   records.prefetch("packets", keys_of_packets(campaign, before + 1, through))
@@ -226,15 +229,14 @@ evolve["packets.exhausted"] = log.change_nothing
 
 evolve["packets.closed"] = function(event, at)
   local found = records.change("campaigns", event.campaign)
-  local before = leaves_at(found)
   found.closed_at = at
-  requeue(event.campaign, found, before)
+  requeue(event.campaign, found)
 end
 
 evolve["packets.forgotten"] = function(event)
   local campaign, last = event.campaign, event.through_packet
   local found = records.change("campaigns", campaign)
-  local before, first = leaves_at(found), (found.forgotten_through or 0) + 1
+  local first = (found.forgotten_through or 0) + 1
   local claimed = math.min(last, found.claimed_count)
   local keys = keys_of_packets(campaign, first, claimed)
   records.prefetch("claimants", keys)
@@ -244,7 +246,7 @@ evolve["packets.forgotten"] = function(event)
   end
   for packet = first, last do records.remove("packets", packet_key(campaign, packet)) end
   found.forgotten_through, found.forgotten_amount = last, event.amount
-  requeue(campaign, found, before)
+  requeue(campaign, found)
 end
 
 -- Queries ------------------------------------------------------------------------------------------------

@@ -6,6 +6,10 @@ local emit = log.emit
 local INTEGER_MAX = constants.INTEGER_MAX
 local RECEIPTS_PER_EVENT_MAX = constants.RECEIPTS_PER_EVENT_MAX
 
+-- How many ranges of returned units are taken out at once: a receipt may have as many as it has units. What is left of a receipt
+-- that has gone is no part of the state any more, and goes with later calls.
+local RANGES_AT_ONCE_MAX = 16
+
 -- The name under which an item's oldest receipts are due.
 local OLDEST = "receipts"
 
@@ -70,7 +74,26 @@ function retention.add(item, event, at, operation)
   if not item.receipts_due then queue_receipts(event.sku, item) end
 end
 
--- Lets the oldest receipts of an item go whose retention is over.
+-- Takes out ranges of receipts that have gone, so many at once. Whether any are left.
+local function drop_returned(sku, item)
+  if item.returned == 0 or not item.forgotten_through then return false end
+  local from, to = "(" .. sku .. " ", "(" .. serial_member(sku, item.forgotten_through + 1)
+  local members = sets.range("returned", from, to, RANGES_AT_ONCE_MAX + 1)
+  local count = math.min(#members, RANGES_AT_ONCE_MAX)
+  for at = 1, count do sets.remove("returned", members[at]) end
+  call.ranges_dropped = call.ranges_dropped + count
+  return #members > count
+end
+
+-- Notes when an item's receipts are due next: they stay due while ranges are left of those that have gone.
+local function requeue(sku, item)
+  if drop_returned(sku, item) then return end
+  if item.receipts_due then deadlines.remove(item.receipts_due, "sale", sku, OLDEST) end
+  queue_receipts(sku, item)
+end
+
+-- Lets the oldest receipts of an item go whose retention is over. Where there are none, because it was raised since they were
+-- noted as due, or only what is left of others goes, that is no event.
 local function forget_receipts(sku)
   local item = records.get("stock", sku)
   local through, sold, weight = item.forgotten_through or 0, item.forgotten_sold or 0, 0
@@ -80,6 +103,7 @@ local function forget_receipts(sku)
     through, sold = through + receipt.count, sold + receipt.count - receipt.returned
     weight = weight + 1 + receipt.returned
   end
+  if through == (item.forgotten_through or 0) then return requeue(sku, records.change("stock", sku)) end
   emit("stock.receipts_forgotten", { sku = sku, through_serial = through, sold = sold })
 end
 
@@ -109,12 +133,6 @@ evolve["stock.receipts_forgotten"] = function(event)
     sets.remove("receipts", serial_member(sku, serial))
     serial = serial + receipt.count
   end
-  if item.returned > 0 then
-    local from, to = "(" .. sku .. " ", "(" .. serial_member(sku, last + 1)
-    local members = sets.range("returned", from, to, item.returned)
-    for _, member in ipairs(members) do sets.remove("returned", member) end
-  end
-  if item.receipts_due then deadlines.remove(item.receipts_due, "sale", sku, OLDEST) end
   item.forgotten_through, item.forgotten_sold = last, event.sold
-  queue_receipts(sku, item)
+  requeue(sku, item)
 end
