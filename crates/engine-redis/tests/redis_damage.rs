@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use load::{insist, told};
 use scarce_engine::{Engine, Failure};
-use scarce_engine_redis::records::META_FIELDS;
+use scarce_engine_redis::records::{META_FIELDS, RECORDS};
 use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 use scarce_launch::Server;
 
@@ -238,6 +238,45 @@ fn what_one_server_misses_all_refuse() {
         server.ask::<()>(&["RENAME", "aside", &key("receipts_of")]).expect("back");
         assert!(insist(&third, 0, "ACCOUNT.CREDIT a 100 ID credit").replayed);
         wait_until_ready(&third, "the key is back");
+    }
+}
+
+/// Writes a number of the first campaign's row over; gives the row that it had.
+fn write_over(server: &Server, wanted: &str, number: u64) -> String {
+    let place = RECORDS.iter().find(|spec| spec.name == "campaigns").expect("a table").place(wanted);
+    let row: String = server.ask(&["HGET", &key("campaigns"), "p"]).expect("a row");
+    let mut words: Vec<String> = row.split('|').map(str::to_owned).collect();
+    words[place.expect("a field")] = number.to_string();
+    server.ask::<()>(&["HSET", &key("campaigns"), "p", &words.join("|")]).expect("written");
+    row
+}
+
+#[test]
+fn a_campaign_that_would_give_more_than_was_cut_gives_nothing() {
+    for script in SCRIPTS {
+        let server = servers::server();
+        let settings = RedisSettings { script: Some(script), ..settings(&server) };
+        let engine = RedisEngine::open(settings).expect("the engine");
+        insist(&engine, 0, "PACKET.CREATE p EUR AMOUNTS 3 5 6 7 ID p");
+        insist(&engine, 0, "PACKET.CLAIM p u1 ID u1");
+        let refuses = |name: &str, number: u64| {
+            let row = write_over(&server, name, number);
+            for line in ["PACKET.CLAIM p u9", "PACKET.CLAIM p u9 ID u9"] {
+                let reason = refused(&engine, line);
+                assert!(
+                    reason.contains("the record of a 'campaigns' is damaged: p has "),
+                    "{name}: {reason}"
+                );
+            }
+            server.ask::<()>(&["HSET", &key("campaigns"), "p", &row]).expect("put back");
+        };
+        refuses("claimed_amount", 13);
+        refuses("total", 10);
+        insist(&engine, 0, "PACKET.CLAIM p u2 ID u2");
+        // All together are what was cut, no less and no more.
+        refuses("claimed_amount", 10);
+        refuses("total", 19);
+        assert!(insist(&engine, 0, "PACKET.CLAIM p u9 ID u9").outcome.is_applied());
     }
 }
 

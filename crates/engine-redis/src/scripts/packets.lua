@@ -113,6 +113,19 @@ local function check_open(campaign, now)
   if campaign.laid_count < campaign.count then refuse(codes.NOT_STARTED, campaign.starts_at or false, now) end
 end
 
+-- What the next packet holds. Claims never come to more than was cut, and all of them come to just that: another sum says that
+-- the campaign is not what was written.
+local function next_amount(campaign, found, packet)
+  local amount = amount_of(campaign, packet)
+  local sum = amount and found.claimed_amount + amount
+  if not sum or sum > found.total or packet == found.count and sum ~= found.total then
+    local number = encoding.number
+    records.damaged("campaigns", campaign .. " has " .. number(found.total) .. " in " .. number(found.count)
+      .. " packets, and up to packet " .. number(packet) .. " they hold " .. (sum and number(sum) or "nothing known"))
+  end
+  return amount
+end
+
 decide["PACKET.CLAIM"] = function(command, context)
   local campaign, user = command.campaign, command.user
   local found = existing(campaign)
@@ -120,7 +133,8 @@ decide["PACKET.CLAIM"] = function(command, context)
   local claim, has = claimed(campaign, user)
   if claim then refuse(codes.ALREADY_CLAIMED, claim.packet, has) end
   local packet = found.claimed_count + 1
-  local amount = packet <= found.count and amount_of(campaign, packet) or refuse(codes.EXHAUSTED, found.count)
+  if packet > found.count then refuse(codes.EXHAUSTED, found.count) end
+  local amount = next_amount(campaign, found, packet)
   local left_count = found.count - packet
   emit("packets.claimed", {
     campaign = campaign, user = user, packet = packet, amount = amount, left_count = left_count,

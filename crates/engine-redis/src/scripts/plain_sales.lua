@@ -110,6 +110,7 @@ carry_out["PACKET.CLAIM"] = function(values, at, now, _, list, place)
   local packet = campaign.claimed_count + 1
   local packet_id = id .. " " .. number(packet)
   local amount = get("packets", packet_id).amount
+  if campaign.claimed_amount + amount > campaign.total then return nil end
   change("campaigns", id)
   campaign.claimed_count, campaign.claimed_amount = packet, campaign.claimed_amount + amount
   records.put("claims", claim, { packet = packet, at = now })

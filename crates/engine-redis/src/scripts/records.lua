@@ -20,6 +20,11 @@ local WRITERS = { n = "number(%s)", v = "encode(%s)", [""] = "%s" }
 -- What rows that were written before a record was given further fields lack at their end.
 local ADDED = { stock = "|||" }
 
+-- Ends the call where a record cannot be what the engine wrote: nothing is decided by it.
+function records.damaged(kind, what)
+  error("the record of a '" .. kind .. "' is damaged: " .. what, 0)
+end
+
 -- The functions that take a record of a kind apart and join it, compiled of its fields: looking names and types
 -- up would cost as much again.
 local function compiled(kind, fields)
@@ -46,7 +51,7 @@ local function compiled(kind, fields)
     return pack, unpack]],
     list, pattern, again, concat(read, ", "), concat(written, ' .. "|" .. ')
   )
-  local function damaged(text) error("the record of a '" .. kind .. "' is damaged: " .. text) end
+  local function damaged(text) records.damaged(kind, text) end
   return loadstring(source)(match, number, json, encoding.from_json, damaged)
 end
 
