@@ -2,6 +2,7 @@
 
 mod beginning;
 pub(crate) mod cursor;
+mod forgotten;
 mod meeting;
 mod settlement;
 mod webhooks;

@@ -21,6 +21,7 @@ static TABLES: TableSet = TableSet {
         include_str!("../migrations/0004_failing.sql"),
         include_str!("../migrations/0005_histories.sql"),
         include_str!("../migrations/0006_epochs.sql"),
+        include_str!("../migrations/0007_forgotten.sql"),
     ],
     remedies: Remedies {
         what: "such deliveries and settlements",

@@ -67,6 +67,13 @@ pub trait Consumer: Send + 'static {
         std::future::ready(Ok(Vec::new()))
     }
 
+    /// Learns that its store knows less than it has done: it was lost, or restored from an older backup, and what follows from
+    /// the events up to a sequence may have been done before. They come again.
+    fn forgot_up_to(&mut self, sequence: u64) -> impl Future<Output = Result<(), Trouble>> + Send {
+        let _ = sequence;
+        std::future::ready(Ok(()))
+    }
+
     /// Consumes a batch.
     fn consume(&mut self, batch: &Batch) -> impl Future<Output = Result<(), Trouble>> + Send;
 
@@ -92,6 +99,7 @@ pub(crate) trait BoxedConsumer: Send {
     fn keeps_position(&self) -> bool;
     fn is_rewritten(&self) -> bool;
     fn held_after(&mut self, after: Position) -> Doing<'_, Result<Vec<HeldStretch>, Trouble>>;
+    fn forgot_up_to(&mut self, sequence: u64) -> Doing<'_, Result<(), Trouble>>;
     fn consume<'a>(&'a mut self, batch: &'a Batch) -> Doing<'a, Result<(), Trouble>>;
     fn takes_image(&self) -> bool;
     fn begin_with(&mut self, image: Machine) -> Doing<'_, Result<(), Trouble>>;
@@ -112,6 +120,10 @@ impl<C: Consumer> BoxedConsumer for C {
 
     fn held_after(&mut self, after: Position) -> Doing<'_, Result<Vec<HeldStretch>, Trouble>> {
         Box::pin(Consumer::held_after(self, after))
+    }
+
+    fn forgot_up_to(&mut self, sequence: u64) -> Doing<'_, Result<(), Trouble>> {
+        Box::pin(Consumer::forgot_up_to(self, sequence))
     }
 
     fn consume<'a>(&'a mut self, batch: &'a Batch) -> Doing<'a, Result<(), Trouble>> {

@@ -105,6 +105,7 @@ fn run_boxed(
             images: Arc::clone(&images),
             abandoned: None,
             holds_abandoned: false,
+            is_set_back: false,
             is_begun_anew: false,
         };
         statuses.push(status);
@@ -145,7 +146,9 @@ struct Share {
     abandoned: Option<Position>,
     /// Whether that store still says it.
     holds_abandoned: bool,
-    /// Whether its own store was set onto the beginning though it has consumed something.
+    /// Whether its own store was set onto the beginning.
+    is_set_back: bool,
+    /// The same though it has consumed something.
     is_begun_anew: bool,
 }
 
@@ -232,12 +235,28 @@ impl Share {
         }
         // The previous holder of the lease may have advanced.
         let position = self.known_position().await?.unwrap_or(position);
+        self.tell_forgotten(position).await?;
         if self.needs_image(position).await? {
             return self.begin_with_image().await.map(Some);
         }
         self.claim.check(position).await?;
         self.claim.step_back(position).await?;
         self.last_shared(position).await.map(Some)
+    }
+
+    /// Tells a consumer whose store knows less than the engine that it has done more: up to where is not known, so it may be
+    /// all that the log has. Requires the lease, so that no other process is ahead of the store.
+    async fn tell_forgotten(&mut self, position: Position) -> Result<(), Interruption> {
+        if !self.consumer.keeps_position() {
+            return Ok(());
+        }
+        let confirmed = self.claim.confirmed().await?;
+        if self.is_set_back || confirmed.is_some_and(|confirmed| confirmed.sequence > position.sequence) {
+            let partition = self.claim.partition;
+            let end = self.claim.ask(move |log| log.durable_through(partition)).await?;
+            self.consumer.forgot_up_to(end).await?;
+        }
+        Ok(())
     }
 
     /// Whether the consumer has nothing yet, and the log no longer has its beginning, or the consumer had more before and
@@ -281,12 +300,13 @@ impl Share {
         let Resumption { position, consumed, abandoned } =
             self.claim.resume_at(own, self.consumer.is_rewritten()).await?;
         self.abandoned = abandoned;
+        self.is_set_back = own.is_some_and(|own| own.sequence == 0);
         if let Some(consumed) = consumed.filter(|_| self.consumer.keeps_position()) {
             // Another process may have written and confirmed it just now.
             if own.is_none() && self.consumer.position().await?.is_none() {
                 return Err(self.claim.emptied(consumed).into());
             }
-            self.is_begun_anew = own.is_some_and(|own| own.sequence == 0);
+            self.is_begun_anew = self.is_set_back;
         }
         self.holds_abandoned = own.is_some() && own == abandoned;
         Ok(position)

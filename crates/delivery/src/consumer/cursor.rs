@@ -53,6 +53,13 @@ pub(crate) async fn begin_anew(lent: &mut Lent, consumer: &'static str, partitio
     lent.commit().await
 }
 
+/// Up to which event the consumer may have done before what the tables do not know of; 0 if they know all.
+pub(super) async fn forgotten_through(link: &mut Link, key: Key) -> Result<u64, Error> {
+    let sql = "SELECT forgotten_through FROM delivery_cursors WHERE consumer = ? AND partition_id = ?";
+    let row = link.fetch(sql, &key.cells(), &[ColumnKind::Integer]).await?.into_iter().next();
+    Ok(row.and_then(|row| Taken::new(row).time()).unwrap_or(0))
+}
+
 /// Moves the cursor, unless it has changed since it was read.
 pub(super) async fn advance(link: &mut Link, key: Key, from: Position, to: Position) -> Result<bool, Error> {
     let sql = "UPDATE delivery_cursors SET epoch = ?, sequence = ?, updated_at_ms = ? \

@@ -9,13 +9,16 @@ use scarce_outflow::{Batch, Consumer, Trouble};
 use scarce_sql::{Cell, Column, ColumnKind, Doing, Lent, Text};
 use sqlx::Error;
 
-use super::cursor::Key;
+use super::cursor::{self, Key};
 use super::meeting::meet;
 use super::{BatchFailure, Rows, position, take};
 use crate::Delivery;
 use crate::queue::marks;
 use crate::settlement::ids::IdScheme;
 use crate::store::now_ms;
+
+/// Its name.
+const CONSUMER: &str = "settlement";
 
 /// How many campaigns' assets are cached.
 const ASSETS_MAX: usize = 10_000;
@@ -35,7 +38,7 @@ impl Delivery {
     /// The consumer that writes the settlements of the packets claimed in a partition's log.
     #[must_use]
     pub fn settlement_consumer(&self, partition: u32) -> SettlementConsumer {
-        let key = Key { consumer: "settlement", partition };
+        let key = Key { consumer: CONSUMER, partition };
         SettlementConsumer { delivery: self.clone(), key, settlements: Settlements::default() }
     }
 }
@@ -51,6 +54,10 @@ impl Consumer for SettlementConsumer {
 
     fn is_rewritten(&self) -> bool {
         true
+    }
+
+    async fn forgot_up_to(&mut self, sequence: u64) -> Result<(), Trouble> {
+        self.note_forgotten(sequence).await
     }
 
     async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
@@ -122,6 +129,8 @@ pub(super) struct Claim<'a> {
 
 impl Rows for Settlements {
     async fn write(&mut self, lent: &mut Lent, batch: &Batch, after: u64) -> Result<bool, BatchFailure> {
+        let key = Key { consumer: CONSUMER, partition: batch.partition };
+        let forgotten_through = cursor::forgotten_through(lent, key).await?;
         let (mut created, mut claims) = (Vec::new(), Vec::new());
         for (sequence, head, event) in batch.events().filter(|(sequence, ..)| *sequence > after) {
             match event {
@@ -131,7 +140,8 @@ impl Rows for Settlements {
                 }
                 Event::Packets(PacketsEvent::PacketsClaimed(event)) => {
                     let (epoch, at) = (head.epoch, head.at);
-                    claims.push(Claim { epoch, sequence, at, may_be_credited: false, event });
+                    let may_be_credited = sequence <= forgotten_through;
+                    claims.push(Claim { epoch, sequence, at, may_be_credited, event });
                 }
                 Event::Packets(
                     PacketsEvent::PacketsFilled(_)

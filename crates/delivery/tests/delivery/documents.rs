@@ -16,6 +16,7 @@ fn columns() -> BTreeMap<String, BTreeSet<String>> {
         "0004_failing",
         "0005_histories",
         "0006_epochs",
+        "0007_forgotten",
     ];
     for version in versions {
         let path = format!("{}/../migrations/{version}.sql", env!("CARGO_MANIFEST_DIR"));

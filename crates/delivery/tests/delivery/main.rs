@@ -5,6 +5,7 @@ mod databases;
 mod documents;
 mod endpoints;
 mod kit;
+mod lost_tables;
 mod operation_ids;
 mod outside;
 mod plans;

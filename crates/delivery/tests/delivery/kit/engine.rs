@@ -6,11 +6,14 @@ use std::time::Instant;
 
 use scarce_core::outcome::{Receipt, Value};
 use scarce_delivery::Delivery;
+use scarce_engine::clock::ManualClock;
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::engine::partition_of;
 use scarce_engine::{Engine, Request};
 use scarce_engine_embedded::lock::LockError;
-use scarce_engine_embedded::{self as embedded, EmbeddedError, EmbeddedSettings, Running, SilentPort};
+use scarce_engine_embedded::{
+    self as embedded, ClockChoice, EmbeddedError, EmbeddedSettings, Running, SilentPort,
+};
 use scarce_engine_redis::{RedisEngine, RedisSettings};
 use scarce_outflow::{Outflow, Plan, Start, run};
 use scarce_sim::conformance::request;
@@ -47,6 +50,14 @@ impl Bench {
         let mut settings = EmbeddedSettings::default();
         settings.state.window_ms_min = window_ms_min;
         Self::with(&settings)
+    }
+
+    /// An engine whose time is that of this clock.
+    pub fn timed(clock: &ManualClock) -> Self {
+        Self::with(&EmbeddedSettings {
+            clock: ClockChoice::Manual(clock.clone()),
+            ..EmbeddedSettings::default()
+        })
     }
 
     fn with(settings: &EmbeddedSettings) -> Self {
