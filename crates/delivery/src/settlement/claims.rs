@@ -139,6 +139,11 @@ fn credit(row: &mut Taken) -> Option<(u32, Position)> {
 }
 
 impl ClaimedSettlement {
+    /// From when on it may have been credited: its first try, or its claim if another database may have tried it.
+    pub(super) fn may_be_since(&self) -> i64 {
+        if self.is_first { self.claimed_at_ms } else { self.first_tried_at_ms }
+    }
+
     /// Has the packet settled under an id of the current scheme.
     pub(super) fn adopt_current_scheme(&mut self) {
         self.scheme = IdScheme::Current;

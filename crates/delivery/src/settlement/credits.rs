@@ -16,6 +16,7 @@ use super::ids::IdScheme;
 use super::inside::{Addressed, Settler, never};
 use super::questions::{Answered, Question, ask, partition_of, read, text_at};
 use crate::queue::{Ended, Failed, Resolution};
+use crate::store::now_ms;
 
 /// How many campaigns and how many accounts are cached.
 const HELD_MAX: usize = 100_000;
@@ -185,7 +186,8 @@ impl Settler {
     pub(super) fn credit_under(&self, its: &Addressed, scheme: IdScheme) -> Option<(u32, Envelope)> {
         let Addressed { claimed, account, .. } = its;
         let operation = scheme.operation_id(&claimed.campaign, claimed.packet, claimed.round);
-        let deadline = claimed.first_tried_at_ms.saturating_add(self.window_ms());
+        // A clock that was ahead when it was first tried does not prolong what the engine is sure to remember.
+        let deadline = claimed.first_tried_at_ms.min(now_ms()).saturating_add(self.window_ms());
         let common = Common {
             operation: Some(OperationId::parse(operation.as_bytes(), "ID").ok()?),
             deadline: Some(u64::try_from(deadline).ok()?),

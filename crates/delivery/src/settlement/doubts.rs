@@ -32,9 +32,9 @@ impl Settler {
     /// Resolves packets whose earlier attempt is unresolved for longer than the engine is sure to remember.
     /// The others may be sent, under the same id.
     pub(super) async fn resolve_old(&mut self, all: Vec<Addressed>, ended: &mut Ended) -> Vec<Addressed> {
-        let begins = now_ms().saturating_sub(self.window_ms());
+        let now = now_ms();
         let (old, mut fresh): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|its| self.is_old(&its.claimed, begins));
+            all.into_iter().partition(|its| self.is_old(&its.claimed, now));
         let mut remembered = Vec::new();
         for (its, memory) in self.recall(old).await {
             let settled = match memory {
@@ -107,13 +107,18 @@ impl Settler {
         }
     }
 
-    /// Whether a possible credit happened longer ago than the engine is sure to remember.
-    fn is_old(&self, claimed: &ClaimedSettlement, begins: i64) -> bool {
-        if claimed.is_first {
-            self.options.looks_up_first_tries && claimed.claimed_at_ms <= begins
-        } else {
-            claimed.first_tried_at_ms <= begins
+    /// Whether a possible credit happened longer ago than the engine is sure to remember, or at a time that cannot be told.
+    fn is_old(&self, claimed: &ClaimedSettlement, now: i64) -> bool {
+        if claimed.is_first && !self.options.looks_up_first_tries {
+            return false;
         }
+        self.is_ahead(claimed.may_be_since(), now)
+            || claimed.may_be_since() <= now.saturating_sub(self.window_ms())
+    }
+
+    /// Whether a time is of a clock that was ahead, and has been put right since: then it does not tell how long ago it was.
+    fn is_ahead(&self, at: i64, now: i64) -> bool {
+        at > now.saturating_add(self.clocks_apart_ms())
     }
 
     /// Asks the engine what it remembers. It usually remembers for much longer than it must, and says so: for
@@ -146,11 +151,13 @@ impl Settler {
     /// The time range in which a packet may have been credited, in Unix milliseconds.
     fn times(&self, claimed: &ClaimedSettlement) -> (u64, u64) {
         let time = |at: i64| u64::try_from(at).unwrap_or_default();
-        let ClaimedSettlement { first_tried_at_ms: tried, claimed_at_ms, .. } = claimed;
-        if claimed.is_first {
-            (time(*claimed_at_ms), time(now_ms()))
+        let (since, now) = (claimed.may_be_since(), now_ms());
+        if self.is_ahead(since, now) {
+            (0, time(since.saturating_add(self.window_ms())))
+        } else if claimed.is_first {
+            (time(since), time(now))
         } else {
-            (time(*tried), time(tried.saturating_add(self.window_ms())))
+            (time(since), time(since.saturating_add(self.window_ms())))
         }
     }
 

@@ -194,6 +194,11 @@ impl Settler {
         signed(self.engine.state_settings().window_ms_min) / 10 * 9
     }
 
+    /// How far the clocks of servers and engine may be apart.
+    pub(super) fn clocks_apart_ms(&self) -> i64 {
+        signed(self.engine.state_settings().window_ms_min) / 10
+    }
+
     /// How long the engine may take for an answer.
     pub(super) fn patience(&self) -> Duration {
         self.delivery.options().lease / 4

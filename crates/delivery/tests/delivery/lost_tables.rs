@@ -97,3 +97,19 @@ async fn tables_of_an_older_backup_pay_nothing_a_second_time() {
         check_paid_once(&bench, &delivery).await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_try_at_a_time_of_a_clock_that_was_ahead_is_not_made_a_second_time() {
+    let database = Database::new(DatabaseKind::Sqlite);
+    let (bench, delivery, _) = paid_long_ago(&database).await;
+    // The clock was ahead when it was claimed and paid, and its answer was lost.
+    let ahead_ms = now_ms() + 10 * LONG_MS;
+    database
+        .run(&format!(
+            "UPDATE delivery_settlements SET state = 'pending', claimed_at_ms = {ahead_ms}, \
+             first_tried_at_ms = {ahead_ms}, done_at_ms = NULL, credit_partition_id = NULL, credit_epoch = NULL, \
+             credit_sequence = NULL"
+        ))
+        .await;
+    check_paid_once(&bench, &delivery).await;
+}
