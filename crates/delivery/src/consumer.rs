@@ -3,6 +3,7 @@
 mod beginning;
 pub(crate) mod cursor;
 mod forgotten;
+mod known;
 mod meeting;
 mod settlement;
 mod webhooks;

@@ -6,15 +6,15 @@ use std::future::Future;
 use scarce_core::event::{PacketsClaimed, Position};
 use scarce_core::machine::Machine;
 use scarce_outflow::Trouble;
-use scarce_sql::{ColumnKind, DatabaseError, Lent};
+use scarce_sql::{DatabaseError, Lent};
 use tokio::sync::mpsc;
 
 use super::BatchFailure;
 use super::cursor::{self, Key};
+use super::known::Known;
 use super::meeting::meet;
 use super::settlement::{COLUMNS, Claim, SettlementConsumer, keep_campaigns};
 use crate::epochs;
-use crate::page::Taken;
 use crate::store::now_ms;
 
 /// How many claims are written at a time.
@@ -59,8 +59,7 @@ impl SettlementConsumer {
     async fn write_claims(&mut self, lent: &mut Lent, image: Machine) -> Result<(), BatchFailure> {
         let position = Position { epoch: image.epoch(), sequence: image.sequence() };
         self.in_time(async { Ok(lent.begin().await?) }).await?;
-        // What this consumer wrote before is in the table, up to the last claim; it may know less of other claims.
-        let since = self.in_time(last_claim(lent, self.key)).await?;
+        let known = self.in_time(Known::read(lent, self.key, image.now())).await?;
         let found = self.in_time(async { Ok(cursor::read(lent, self.key, position).await?) }).await?;
         if found != position {
             if found.sequence > 0 {
@@ -74,7 +73,7 @@ impl SettlementConsumer {
         let Key { consumer, partition } = self.key;
         self.in_time(async { Ok(epochs::begin(lent, consumer, partition, position).await?) }).await?;
         let (sender, mut pieces) = mpsc::channel::<Vec<Kept>>(PIECES_MAX);
-        let reading = tokio::task::spawn_blocking(move || send_claims(&image, since, &sender));
+        let reading = tokio::task::spawn_blocking(move || send_claims(&image, &known, &sender));
         while let Some(piece) = pieces.recv().await {
             self.write_piece(lent, position, &piece).await?;
         }
@@ -121,15 +120,6 @@ impl SettlementConsumer {
     }
 }
 
-/// The time of the last claim that the consumer wrote and the log is known to have; 0 if there is none, or the consumer was
-/// never here.
-async fn last_claim(lent: &mut Lent, key: Key) -> Result<u64, BatchFailure> {
-    let sql = "SELECT COALESCE(MAX(s.claimed_at_ms), 0) FROM delivery_cursors AS c LEFT JOIN delivery_settlements AS s \
-               ON s.partition_id = c.partition_id AND s.lost_at_ms IS NULL WHERE c.consumer = ? AND c.partition_id = ?";
-    let rows = lent.fetch(sql, &key.cells(), &[ColumnKind::Integer]).await?;
-    Ok(rows.into_iter().next().map_or(0, |row| Taken::new(row).natural()))
-}
-
 /// Names the campaigns whose claims have left memory before this settlement could read them: nobody is credited here
 /// for those.
 fn tell_left(image: &Machine) {
@@ -148,12 +138,15 @@ fn tell_left(image: &Machine) {
     }
 }
 
-/// Hands over the claims of a state since a time, piece by piece, until nobody wants them any more.
-fn send_claims(image: &Machine, since: u64, sender: &mpsc::Sender<Vec<Kept>>) {
+/// Hands over the claims of a state that the table may lack, piece by piece, until nobody wants them any more.
+fn send_claims(image: &Machine, known: &Known, sender: &mpsc::Sender<Vec<Kept>>) {
     tell_left(image);
     let campaigns = &image.state().campaigns;
     let mut piece = Vec::new();
-    for (campaign, user, claim, amount) in campaigns.claims().filter(|(.., claim, _)| claim.at >= since) {
+    for (campaign, user, claim, amount) in campaigns.claims() {
+        if known.leaves_out(campaign.as_str(), claim.packet, claim.at) {
+            continue;
+        }
         let Some(asset) = campaigns.get(campaign).map(|campaign| campaign.asset.to_string()) else {
             continue;
         };

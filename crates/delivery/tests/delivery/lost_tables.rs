@@ -4,8 +4,10 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use scarce_core::event::Position;
+use scarce_core::machine::Machine;
 use scarce_delivery::{Delivery, SettlementOptions, SettlementState};
 use scarce_engine::clock::ManualClock;
+use scarce_outflow::Consumer;
 use tokio::runtime::Handle;
 
 use crate::kit::{Bench, Database, DatabaseKind, PARTITIONS, open, options};
@@ -112,4 +114,45 @@ async fn a_try_at_a_time_of_a_clock_that_was_ahead_is_not_made_a_second_time() {
         ))
         .await;
     check_paid_once(&bench, &delivery).await;
+}
+
+/// The state of the partition that has the claims, and which that is.
+fn image(bench: &Bench, partition: u32) -> Machine {
+    let mut machine = Machine::new(bench.engine.state_settings().clone(), partition);
+    let entries = bench.engine.entries(partition, 1, 1 << 24).expect("entries");
+    entries.iter().for_each(|entry| machine.apply(entry));
+    machine
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_state_gives_every_claim_that_older_tables_lack_and_none_of_before_they_began() {
+    for (begins_at, expected) in [(1, [true, true, true]), (2, [false, true, true])] {
+        let (bench, database) = (Bench::new(), Database::new(DatabaseKind::Sqlite));
+        let delivery = open(&database, &bench, options()).await;
+        bench.campaign("c", 3).await;
+        bench.claim("c", "before").await;
+        bench.claim("c", "u").await;
+        read_log(&bench, &delivery).await;
+        bench.claim("c", "w").await;
+        let partition = database.figure("partition_id", "FROM delivery_settlements WHERE packet = 1").await;
+        let partition: u32 = partition.parse().expect("a partition");
+        let ahead_ms = now_ms() + LONG_MS;
+        for sql in [
+            "DELETE FROM delivery_settlements WHERE packet = 1".to_owned(),
+            format!("UPDATE delivery_settlements SET claimed_at_ms = {ahead_ms}"),
+            format!(
+                "UPDATE delivery_epochs SET first_sequence = {begins_at} WHERE partition_id = {partition}"
+            ),
+            "UPDATE delivery_cursors SET epoch = 0, sequence = 0".to_owned(),
+        ] {
+            database.run(&sql).await;
+        }
+        let mut consumer = delivery.settlement_consumer(partition);
+        consumer.begin_with(image(&bench, partition)).await.expect("the database");
+        let mut found = Vec::new();
+        for packet in 1..=3 {
+            found.push(delivery.settlement("c", packet).await.expect("the database").is_some());
+        }
+        assert_eq!(found, expected, "{begins_at}");
+    }
 }
