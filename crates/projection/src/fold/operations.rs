@@ -80,9 +80,9 @@ pub(super) fn note(
         let key = key_of(&cells(operation, origin.partition));
         if let Some((last, at_ms)) = tables.uses.known.get(&key) {
             let spot = origin.row("operations", &operation.id);
-            spot.holds(origin.at_ms.saturating_sub(*at_ms) >= kept_ms_min, || {
-                format!("it was used at {at_ms} and is used again at {}", origin.at_ms)
-            })?;
+            // A clock that was ahead may have been put right since: then the times do not tell how long it was kept.
+            let is_kept = *at_ms <= origin.at_ms && origin.at_ms - at_ms < kept_ms_min;
+            spot.holds(!is_kept, || format!("it was used at {at_ms} and is used again at {}", origin.at_ms))?;
             use_number = last + 1;
         }
         tables.uses.known.insert(key, (use_number, origin.at_ms));

@@ -3,7 +3,7 @@
 use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Effect};
 use scarce_core::event::{Entry, Position};
-use scarce_core::machine::{Machine, MachineAnswer};
+use scarce_core::machine::{ClockChange, Machine, MachineAnswer};
 use scarce_core::outcome::{Outcome, Value};
 use scarce_core::state::StateSettings;
 use scarce_outflow::Batch;
@@ -64,6 +64,15 @@ impl Log {
     pub fn run(&mut self, line: &str) {
         self.clock += 1;
         self.submit("", "", &[line.to_owned()]);
+    }
+
+    /// Puts a clock that was ahead right.
+    pub fn put_back(&mut self, by_ms: u64) {
+        let from_ms = self.machine.now();
+        self.clock = from_ms - by_ms;
+        let mut bytes = Vec::new();
+        self.machine.change_clock(ClockChange::Moved { from_ms, to_ms: self.clock }, &mut bytes);
+        self.keep(&bytes);
     }
 
     /// The machine's answer to a query now; `None` if it is refused.
