@@ -309,7 +309,7 @@ impl Run<'_> {
             findings.extend(found);
         }
         trace::place(&mut findings, places);
-        trace::name(self.sources.log, &mut findings)?;
+        trace::name(self.sources.log, &mut findings);
         let deployment_id = self.sources.log.deployment_id().to_owned();
         Ok(Report { deployment_id, reaches: self.reaches, checks, findings, repair: self.repair })
     }

@@ -168,8 +168,12 @@ pub(crate) fn place(findings: &mut [Finding], places: &Places) {
     }
 }
 
-/// Puts the names of events into the places of findings that have none.
-pub(crate) fn name(log: &mut dyn LogSource, findings: &mut [Finding]) -> Result<(), ReconcileError> {
+/// How often the log is read again behind a place that it does not have.
+const NAMING_TRIES: usize = 8;
+
+/// Puts the names of events into the places of findings that have none, where the log still has these events: everything else
+/// of the report is known without them.
+pub(crate) fn name(log: &mut dyn LogSource, findings: &mut [Finding]) {
     let mut wanted: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     for place in findings.iter().filter_map(|finding| finding.first_event.as_ref()) {
         if place.event.is_none() {
@@ -178,21 +182,24 @@ pub(crate) fn name(log: &mut dyn LogSource, findings: &mut [Finding]) -> Result<
     }
     let mut names = BTreeMap::new();
     for (partition, mut sequences) in wanted {
-        let Some(first) = sequences.first().copied() else { continue };
-        let read = log.read(partition, first, &mut |entries| {
-            let events = entries.iter().flat_map(|entry| (entry.head.sequence_first..).zip(&entry.events));
-            for (sequence, event) in events.filter(|(sequence, _)| sequences.remove(sequence)) {
-                names.insert((partition, sequence), event.spec().name);
+        for _ in 0..NAMING_TRIES {
+            let Some(first) = sequences.first().copied() else { break };
+            let read = log.read(partition, first, &mut |entries| {
+                let events =
+                    entries.iter().flat_map(|entry| (entry.head.sequence_first..).zip(&entry.events));
+                for (sequence, event) in events.filter(|(sequence, _)| sequences.remove(sequence)) {
+                    names.insert((partition, sequence), event.spec().name);
+                }
+                Ok(!sequences.is_empty())
+            });
+            // What is broken was said; what is trimmed has no name, and what is behind it may have one.
+            if matches!(read, Ok(()) | Err(ReconcileError::Broken { .. })) {
+                break;
             }
-            Ok(!sequences.is_empty())
-        });
-        // What is broken was said.
-        if !matches!(read, Err(ReconcileError::Broken { .. })) {
-            read?;
+            sequences.remove(&first);
         }
     }
     for place in findings.iter_mut().filter_map(|finding| finding.first_event.as_mut()) {
         place.event = place.event.or_else(|| names.get(&(place.partition, place.sequence)).copied());
     }
-    Ok(())
 }

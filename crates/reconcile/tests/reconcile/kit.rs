@@ -9,7 +9,7 @@ use scarce_core::machine::Machine;
 use scarce_core::state::StateSettings;
 use scarce_delivery::{Delivery, DeliveryOptions};
 use scarce_engine::engine::partition_of;
-use scarce_engine::{Engine, Request};
+use scarce_engine::{Engine, Failure, Request};
 use scarce_engine_embedded::{self as embedded, EmbeddedSettings, Running, SilentPort};
 use scarce_engine_redis::{RedisEngine, RedisSettings};
 use scarce_launch::{Options as Redis, Server};
@@ -267,9 +267,13 @@ impl LogSource for Copied {
     }
 
     fn read(&mut self, partition: u32, from: u64, take: Take<'_>) -> Result<(), ReconcileError> {
-        let entries = self.entries[partition as usize]
-            .iter()
-            .filter(|entry| entry.sequence_last() >= from.max(self.trimmed_through[partition as usize] + 1));
+        let trimmed_through = self.trimmed_through[partition as usize];
+        if from <= trimmed_through {
+            // As the engine inside Redis says it.
+            let reason = format!("the log begins at sequence {}", trimmed_through + 1);
+            return Err(Failure::Unavailable { reason }.into());
+        }
+        let entries = self.entries[partition as usize].iter().filter(|entry| entry.sequence_last() >= from);
         take(entries.cloned().collect()).map(drop)
     }
 

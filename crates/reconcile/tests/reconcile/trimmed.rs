@@ -98,3 +98,18 @@ fn tables_that_do_not_say_how_far_they_are_differ_and_lose_no_row() {
     assert_eq!(report.repair.expect("a repair").rows, Repaired::default());
     assert!(partition < PARTITIONS as usize);
 }
+
+#[test]
+fn tables_that_end_before_a_trimmed_log_begins_are_reported() {
+    let (runtime, bench) = (runtime(), Bench::embedded());
+    LINES.iter().for_each(|line| bench.send(line));
+    let database = database(&runtime, DatabaseKind::Sqlite);
+    let projection = bench.project(&runtime, &database);
+    bench.credit("{a}u1", 10);
+    let mut log = trimmed(&bench);
+    log.is_state_of_engine = true;
+    let report = compare(&runtime, &mut log, Some(&bench), Some(&projection));
+    let found: Vec<_> = of(&report, CheckKind::Tables).into_iter().map(told).collect();
+    assert_eq!(found.len(), 1, "{report:#?}");
+    assert_eq!((found[0].1, found[0].4.map(|part| part.1)), ("last position", Some(None)), "{report:#?}");
+}
