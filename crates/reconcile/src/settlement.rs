@@ -1,11 +1,13 @@
 //! The claims of red packets against their credits: each is credited once.
 
 mod difference;
+mod left;
 
 use std::collections::BTreeMap;
 
 use scarce_core::event::{AccountEvent, Entry, Event, PacketsEvent};
 use scarce_core::machine::Machine;
+use scarce_core::packets::Forgotten;
 use scarce_core::types::Id;
 use scarce_delivery::{Delivery, Route, Settlement, SettlementFilter, SettlementState, settled_packet};
 use tokio::runtime::Handle;
@@ -79,8 +81,8 @@ struct Payee {
 struct Campaign {
     partition: Option<u32>,
     packets: BTreeMap<u64, Packet>,
-    /// Up to which packet the claims had left memory where the log begins: they are not known here.
-    left_through: u64,
+    /// Which claims had left memory where the log begins: only their sum is known here.
+    left: Forgotten,
 }
 
 /// Claims and credits of the log, and what the table of settlements says of them.
@@ -93,6 +95,8 @@ pub(crate) struct Settlements {
     ends: BTreeMap<u32, u64>,
     /// Where logs begin that do not reach back to their beginning: earlier credits are not seen.
     bases: BTreeMap<u32, Base>,
+    /// The last time of each partition's log.
+    times: BTreeMap<u32, u64>,
     /// Whether there is a table.
     has_table: bool,
     counts: Counts,
@@ -173,9 +177,10 @@ impl Settlements {
             self.claim(base, (campaign, claim.packet, user), (amount, base.sequence(), claim.at));
         }
         for (campaign, _) in campaigns.iter() {
-            let left = campaigns.forgotten(campaign).through_packet;
-            if left > 0 {
-                self.campaigns.entry(campaign.as_str().to_owned()).or_default().left_through = left;
+            let left = campaigns.forgotten(campaign);
+            if left.through_packet > 0 {
+                let its = self.campaigns.entry(campaign.as_str().to_owned()).or_default();
+                (its.partition, its.left) = (Some(base.partition()), left);
             }
         }
     }
@@ -204,6 +209,7 @@ impl Settlements {
     /// Notes the claims and credits of entries.
     pub(crate) fn take(&mut self, machine: &Machine, entries: &[Entry]) {
         let partition = machine.partition();
+        self.times.insert(partition, machine.now());
         let end = self.ends.get(&partition).copied().unwrap_or(u64::MAX);
         for entry in entries {
             for (sequence, event) in (entry.head.sequence_first..).zip(&entry.events) {
@@ -262,11 +268,12 @@ impl Settlements {
             );
         }
         let campaigns = std::mem::take(&mut self.campaigns);
+        self.compare_left(&campaigns, findings);
         for (name, campaign) in &campaigns {
             let known = campaign
                 .packets
                 .iter()
-                .filter(|(number, packet)| packet.claim.is_some() || **number > campaign.left_through);
+                .filter(|(number, packet)| packet.claim.is_some() || **number > campaign.left.through_packet);
             for (number, packet) in known {
                 findings.compare(1);
                 if let Some(found) = self.difference((name, *number), campaign.partition, packet) {

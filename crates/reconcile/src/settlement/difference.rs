@@ -103,10 +103,12 @@ impl Settlements {
 
     /// Whether a credit of a claim must be in what was read, in whichever partition the account is.
     fn would_see_credit(&self, partition: Option<u32>, packet: &Packet) -> bool {
-        let Some((_, sequence, at)) = packet.claim else { return false };
-        self.bases
-            .iter()
-            .all(|(its, base)| at > base.at || (partition == Some(*its) && sequence > base.sequence))
+        let (Some((_, sequence, at)), Some(partition)) = (packet.claim, partition) else { return false };
+        let is_of_base = self.bases.get(&partition).is_some_and(|base| sequence <= base.sequence);
+        // A time behind the log's own is of a clock that was ahead: it does not tell what came later.
+        let is_ahead = self.times.get(&partition).is_some_and(|now| at > *now);
+        let mut others = self.bases.iter().filter(|(its, _)| **its != partition);
+        !is_of_base && others.all(|(_, base)| !is_ahead && at > base.at)
     }
 }
 

@@ -1,12 +1,16 @@
 //! Rows of the table of settlements that were changed by hand.
 
-use scarce_core::machine::Machine;
+use scarce_core::event::Entry;
+use scarce_core::machine::{ClockChange, Machine};
+use scarce_core::state::StateSettings;
 use scarce_delivery::Delivery;
 use scarce_reconcile::{CheckKind, LogSource, ReconcileError, Report, Served, Take};
-use scarce_testkit::{Database, DatabaseKind};
+use scarce_testkit::{Database, DatabaseKind, wait_until};
 use tokio::runtime::Runtime;
 
-use crate::kit::{Bench, Copied, LINES, compare_settlements, database, first_of, of, runtime, told};
+use crate::kit::{
+    Bench, Copied, LINES, PARTITIONS, compare_settlements, database, first_of, of, runtime, told,
+};
 
 /// A value, what it must be and what it is.
 type Values<'v> = (&'v str, Option<&'v str>, Option<&'v str>);
@@ -199,4 +203,69 @@ fn long_texts_of_rows_are_cut_in_the_report() {
     let found = of(&report, CheckKind::Settlement);
     let text = found[0].found.as_deref().expect("a text");
     assert!(text.ends_with("… (500000 bytes)") && text.len() < 400, "{}: {text}", text.len());
+}
+
+/// Claims of a campaign that is closed, and that have left memory where the log begins.
+fn left(runtime: &Runtime) -> (Bench, Shortened) {
+    let bench = Bench::embedded_with(StateSettings { receipt_retention_ms: 1, ..StateSettings::default() });
+    ["PACKET.CREATE p EUR AMOUNTS 3 30 20 10", "PACKET.CLAIM p u1", "PACKET.CLAIM p u2", "PACKET.CLOSE p"]
+        .iter()
+        .for_each(|line| bench.send(line));
+    let has_left = |entries: &[Entry]| {
+        entries.iter().flat_map(|entry| &entry.events).any(|event| event.spec().name == "packets.forgotten")
+    };
+    let have_left = || std::future::ready(bench.copy().entries.iter().any(|its| has_left(its)));
+    runtime.block_on(wait_until("claims leave memory", have_left));
+    let whole = bench.copy();
+    let (partition, last) = whole.find(|event, _| event == "packets.forgotten");
+    let mut gone: Vec<usize> = vec![0; whole.entries.len()];
+    gone[partition] = last + 1;
+    (bench, Shortened { whole, gone })
+}
+
+#[test]
+fn claims_that_left_memory_and_are_not_settled_are_named() {
+    let runtime = runtime();
+    let (bench, mut log) = left(&runtime);
+    let database = database(&runtime, DatabaseKind::Sqlite);
+    let delivery = bench.note_claims(&runtime, &database);
+    let report = compare_settlements(&runtime, &mut log, &delivery);
+    assert_eq!(report.differences(), 0, "they are going to be settled: {report:#?}");
+    runtime.block_on(database.run("DELETE FROM delivery_settlements WHERE packet = 2"));
+    let report = compare_settlements(&runtime, &mut log, &delivery);
+    let found: Vec<_> = of(&report, CheckKind::Settlement).into_iter().map(told).collect();
+    let field = "settled of packets 1 to 3, which have left memory";
+    assert_eq!(found, [(Some("p"), field, Some("50"), Some("30"), None)], "{report:#?}");
+    // As if the consumer had begun behind the claims.
+    runtime.block_on(database.run("UPDATE delivery_epochs SET first_sequence = 1000000"));
+    let report = compare_settlements(&runtime, &mut log, &delivery);
+    assert_eq!(report.differences(), 0, "{report:#?}");
+    assert!(notes(&report).contains("'p' up to packet 3: 30 of 50"), "{report:#?}");
+}
+
+#[test]
+fn a_claim_of_a_clock_that_was_ahead_is_not_taken_for_one_of_after_the_beginning() {
+    let runtime = runtime();
+    let (bench, database, delivery) = claimed(&runtime);
+    bench.send_in("settlement", "ACCOUNT.CREDIT {a}u1 30 ID settle:c1:1");
+    bench.send_in("settlement", "ACCOUNT.CREDIT {a}u2 20 ID settle:c1:2");
+    runtime.block_on(database.run("UPDATE delivery_settlements SET state = 'settled', route = 'engine'"));
+    // Everything up to the credits was made by a clock that was ahead, and is gone from the log.
+    let mut whole = bench.copy();
+    let gone: Vec<usize> = whole.entries.iter().map(Vec::len).collect();
+    let moved: Vec<Entry> = (0..PARTITIONS).map(|partition| put_back(&mut whole, partition)).collect();
+    whole.entries.iter_mut().zip(moved).for_each(|(entries, moved)| entries.push(moved));
+    let gone = gone.into_iter().map(|count| count + 1).collect();
+    let report = compare_settlements(&runtime, &mut Shortened { whole, gone }, &delivery);
+    assert_eq!(report.differences(), 0, "{report:#?}");
+}
+
+/// The entry by which the clock of a partition is put back by a day.
+fn put_back(log: &mut Copied, partition: u32) -> Entry {
+    let mut machine = log.base(partition).expect("a state");
+    log.entries[partition as usize].iter().for_each(|entry| machine.apply(entry));
+    let (from_ms, mut bytes) = (machine.now(), Vec::new());
+    let change = ClockChange::Moved { from_ms, to_ms: from_ms - 86_400_000 };
+    machine.change_clock(change, &mut bytes);
+    Entry::read_all(&bytes).expect("the log").remove(0)
 }
