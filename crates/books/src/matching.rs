@@ -76,6 +76,8 @@ pub struct Matcher<'m> {
     open: Vec<Finding>,
     /// Whether there is more.
     is_overfull: bool,
+    /// What was there once more when it was seen first.
+    doubled_before: HashSet<u64>,
     /// Since when an item of a count differs.
     since: HashMap<String, Day>,
 }
@@ -114,6 +116,7 @@ impl<'m> Matcher<'m> {
             findings: Vec::new(),
             open: Vec::new(),
             is_overfull: false,
+            doubled_before: HashSet::new(),
             since: HashMap::new(),
         };
         if map.kind == Kind::Count {
@@ -135,6 +138,12 @@ impl<'m> Matcher<'m> {
     pub fn span(&self) -> (i64, i64) {
         let end = self.statement.through.plus(self.map.tolerance_days() + 1);
         (self.here_from.start_ms(self.offset_ms), end.start_ms(self.offset_ms))
+    }
+
+    /// When the first day of the file begins: all movements since then must be known.
+    #[must_use]
+    pub fn begins_ms(&self) -> i64 {
+        self.statement.from.start_ms(self.offset_ms)
     }
 
     /// How many lines there are.

@@ -32,7 +32,12 @@ impl Matcher<'_> {
             match (is_closed, its.matter) {
                 (true, _) => {}
                 (false, Matter::Different) => self.note(its, true),
-                (false, _) => self.carry(&its)?,
+                (false, matter) => {
+                    if matter == Matter::Doubled {
+                        self.doubled_before.insert(keys::of_id(&its.id));
+                    }
+                    self.carry(&its)?;
+                }
             }
         }
         self.pass_over(&mut lines, base.through, known_from);

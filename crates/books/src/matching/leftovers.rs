@@ -4,7 +4,7 @@ use super::Matcher;
 use crate::items::Item;
 use crate::keys;
 use crate::map::Kind;
-use crate::report::Matter;
+use crate::report::{Finding, Matter};
 
 impl Matcher<'_> {
     /// Says what is the matter with what nothing was found for.
@@ -14,14 +14,21 @@ impl Matcher<'_> {
             let is_doubled = self.has_twin(&its) || self.has_operation(&its);
             let matter = if is_doubled { Matter::Doubled } else { Matter::MissingHere };
             let (finding, is_carried) = (self.finding(matter, &its, true), its.since.is_some());
-            self.note(finding, is_carried);
+            self.note_again(finding, is_carried);
         }
         for at in self.here.open().collect::<Vec<_>>() {
             let its = self.here.get(at);
             let Some(matter) = self.matter_here(&its) else { continue };
             let (finding, is_carried) = (self.finding(matter, &its, false), its.since.is_some());
-            self.note(finding, is_carried);
+            self.note_again(finding, is_carried);
         }
+    }
+
+    /// Notes what is open; what was there once more before still is.
+    fn note_again(&mut self, finding: Finding, is_carried: bool) {
+        let was_doubled = is_carried && self.doubled_before.contains(&keys::of_id(&finding.id));
+        let matter = if was_doubled { Matter::Doubled } else { finding.matter };
+        self.note(Finding { matter, ..finding }, is_carried);
     }
 
     /// What is the matter with a movement; nothing, if the file is not about its day.

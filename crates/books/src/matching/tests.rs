@@ -177,7 +177,7 @@ fn what_was_open_is_carried_on_until_it_is_found_or_closed() {
 
 #[test]
 fn a_state_is_read_as_it_was_written_and_for_its_map_only() {
-    let first = "date,amount,id,text\n2026-11-10,5.00,op-1,\n2026-11-10,6.00,op-2,\n";
+    let first = "date,amount,id,text\n2026-11-10,5.00,op-1,\n2026-11-10,6.00,op-2,\n2026-11-10,6.00,op-2,\n";
     let (_, state) = run(&map(MAP), first, &[(10, 700, "op-2", "", "")], None);
     let mut bytes = Vec::new();
     state.write(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
@@ -186,7 +186,11 @@ fn a_state_is_read_as_it_was_written_and_for_its_map_only() {
     let (report, _) = run(&map(MAP), next, &[], Some(read));
     assert_eq!(
         found(&report)[1..],
-        [(Matter::MissingHere, Some(2), Some(100), None), (Matter::Different, None, Some(600), Some(700))][..]
+        [
+            (Matter::MissingHere, Some(2), Some(100), None),
+            (Matter::Different, None, Some(600), Some(700)),
+            (Matter::Doubled, None, Some(600), None),
+        ][..]
     );
     for (bytes, other) in [(&b"{}"[..], MAP.to_owned()), (&bytes, MAP.replace("'bank'", "'other'"))] {
         assert!(State::read(bytes, &map(&other)).is_err());
