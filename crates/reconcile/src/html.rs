@@ -7,16 +7,45 @@ const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;ma
     border-bottom:1px solid #d8dade;vertical-align:top;overflow-wrap:anywhere}th{font-weight:600}\
     .equal{color:#176b34}.different{color:#a3141f;font-weight:600}.skipped{color:#6b5a00}";
 
+/// A page of tables.
+#[derive(Debug)]
+pub struct Page(String);
+
+impl Page {
+    /// Begins a page with a title and a sentence.
+    #[must_use]
+    pub fn new(title: &str, text: &str) -> Self {
+        Self(format!(
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{0}</title>\
+             <style>{STYLE}</style></head><body>\n<h1>{0}</h1>\n<p>{1}</p>\n",
+            safe(title),
+            safe(text)
+        ))
+    }
+
+    /// Adds a heading.
+    pub fn heading(&mut self, text: &str) {
+        self.0.push_str(&format!("<h2>{}</h2>\n", safe(text)));
+    }
+
+    /// Adds a table. The cells are markup: texts of callers must be made [`safe`].
+    pub fn table(&mut self, heads: &[&str], rows: impl Iterator<Item = Vec<String>>) {
+        table(&mut self.0, heads, rows);
+    }
+
+    /// The whole page.
+    #[must_use]
+    pub fn end(mut self) -> String {
+        self.0.push_str("</body></html>\n");
+        self.0
+    }
+}
+
 /// The page.
 pub(crate) fn page(report: &Report) -> String {
-    let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Reconciliation</title>\
-         <style>{STYLE}</style></head><body>\n<h1>Reconciliation</h1>\n<p>Deployment {}. {}</p>\n",
-        safe(&report.deployment_id),
-        conclusion(report)
-    );
-    table(
-        &mut page,
+    let text = format!("Deployment {}. {}", report.deployment_id, conclusion(report));
+    let mut page = Page::new("Reconciliation", &text);
+    page.table(
         &["check", "state", "compared", "differences", "notes"],
         report.checks.iter().map(|its| {
             let class = match its.state {
@@ -35,8 +64,7 @@ pub(crate) fn page(report: &Report) -> String {
             ]
         }),
     );
-    table(
-        &mut page,
+    page.table(
         &["partition", "begins after", "log", "tables"],
         report.reaches.iter().map(|its| {
             let tables = its.tables.map(|sequence| sequence.to_string()).unwrap_or_default();
@@ -44,10 +72,9 @@ pub(crate) fn page(report: &Report) -> String {
         }),
     );
     if !report.findings.is_empty() {
-        page.push_str("<h2>Differences</h2>\n");
+        page.heading("Differences");
         let heads = ["check", "resource", "value", "expected", "found", "first event after which they part"];
-        table(
-            &mut page,
+        page.table(
             &heads,
             report.findings.iter().map(|its| {
                 let value =
@@ -65,8 +92,7 @@ pub(crate) fn page(report: &Report) -> String {
             }),
         );
     }
-    page.push_str("</body></html>\n");
-    page
+    page.end()
 }
 
 fn conclusion(report: &Report) -> String {
@@ -89,7 +115,8 @@ fn table(page: &mut String, heads: &[&str], rows: impl Iterator<Item = Vec<Strin
 }
 
 /// A text as a page shows it, whatever a caller wrote.
-fn safe(text: &str) -> String {
+#[must_use]
+pub fn safe(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -23,6 +23,7 @@ mod findings;
 mod fold;
 mod html;
 mod invariants;
+mod movements;
 mod report;
 mod run;
 mod served;
@@ -34,6 +35,8 @@ mod trace;
 
 pub use error::ReconcileError;
 pub use files::{EndOf, FilesLog, OpenError};
+pub use html::{Page, safe};
+pub use movements::{LogMovement, Wanted, movements, units_then};
 pub use report::{Check, CheckKind, CheckState, EventPlace, Finding, Reach, RepairReport, Report};
 pub use run::{Mending, Options, Progress, Sources, reconcile};
 pub use served::Served;

@@ -2,6 +2,7 @@
 //! integers, times are Unix milliseconds; long lists come in pages.
 
 mod ask;
+mod books;
 mod coupons;
 mod markets;
 mod money;
@@ -11,6 +12,7 @@ mod page;
 mod record;
 mod stock;
 
+pub use books::UnitsThen;
 pub use coupons::CouponClaim;
 pub use markets::{MarketOrder, Trade};
 pub use money::{AccountEntry, Hold};

@@ -2,6 +2,7 @@
 
 use scarce_core::machine::Machine;
 use scarce_outflow::{Batch, Consumer};
+use scarce_projection::history::{Paging, Span};
 use scarce_sql::Dialect;
 
 use crate::agreement;
@@ -127,5 +128,45 @@ async fn tables_of_the_version_before_keep_their_rows() {
         log.run("ACCOUNT.OPEN late EUR");
         take(&mut projection.consumer(0), &log.all()).await;
         agreement::check(&database, &log).await;
+    }
+}
+
+#[tokio::test]
+async fn units_of_a_moment_and_money_from_outside_are_right_before_and_after_the_beginning() {
+    for kind in KINDS {
+        let (database, mut log) = (Database::new(kind), Log::new(Default::default(), 0));
+        for line in ["ACCOUNT.OPEN a EUR", "ACCOUNT.OPEN b EUR", "ACCOUNT.OPEN c USD", "ACCOUNT.CREDIT a 100"]
+        {
+            log.run(line);
+        }
+        for line in ["STOCK.CREATE s 10", "STOCK.TAKE s 3 u1", "STOCK.RESERVE s r1 2 u1 600000"] {
+            log.run(line);
+        }
+        let (before, count) = (log.machine.now(), log.entries.len());
+        for line in ["ACCOUNT.TRANSFER a b 30", "ACCOUNT.DEBIT b 5", "ACCOUNT.CREDIT c 7"] {
+            log.run(line);
+        }
+        for line in ["STOCK.CONFIRM s r1", "STOCK.ADJUST s -1 REASON broken", "STOCK.CREATE t 4"] {
+            log.run(line);
+        }
+        let (image, rest) = cut(&log, count);
+        let projection = open(&database, 5).await;
+        let mut consumer = projection.consumer(0);
+        consumer.begin_with(image).await.expect("the database");
+        take(&mut consumer, &rest).await;
+        let last = log.machine.now();
+        let mut found = Vec::new();
+        for at_ms in [before, last] {
+            let units = projection.history().units_then(at_ms.try_into().expect("a time"), "").await;
+            let units = units.unwrap_or_else(|trouble| panic!("{kind:?}: {trouble}"));
+            found.push(units.into_iter().map(|its| (its.sku, its.unsold, its.reserved)).collect::<Vec<_>>());
+        }
+        let item = |sku: &str, unsold, reserved| (sku.to_owned(), unsold, reserved);
+        assert_eq!(found, [vec![item("s", 7, 2)], vec![item("s", 4, 0), item("t", 4, 0)]], "{kind:?}");
+        let outside =
+            projection.history().outside_entries(0, "EUR", Span::default(), &Paging::default()).await;
+        let outside = outside.unwrap_or_else(|trouble| panic!("{kind:?}: {trouble}")).rows;
+        let outside: Vec<_> = outside.iter().map(|its| (its.account_id.as_str(), its.amount)).collect();
+        assert_eq!(outside, [("b", -5)], "{kind:?}: opening balances are no movements");
     }
 }
