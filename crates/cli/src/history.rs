@@ -77,7 +77,7 @@ pub(super) fn run(options: &History) -> Ended {
 }
 
 /// A date or a time as Unix milliseconds. Without an offset it is in UTC.
-fn unix_ms(text: &str) -> Result<String, Failed> {
+pub(super) fn unix_ms(text: &str) -> Result<String, Failed> {
     let in_utc = |time: DateTime| time.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
     // The name of a zone without its offset would be passed over.
     let civil = || text.parse::<DateTime>().ok().filter(|_| !text.contains('[')).and_then(in_utc);

@@ -1,5 +1,6 @@
 //! `scarce reconcile`: whether log, engine, tables and settlements agree, and where they part.
 
+mod books;
 mod port;
 mod sources;
 
@@ -21,7 +22,11 @@ use crate::setting_flags::SettingFlags;
 
 /// `scarce reconcile`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Reconcile {
+    /// What else is compared.
+    #[command(subcommand)]
+    pub other: Option<Other>,
     #[command(flatten)]
     /// Settings as `scarce serve` takes them: which data, which ports, which database.
     pub settings: SettingFlags,
@@ -48,7 +53,17 @@ pub struct Reconcile {
     pub html: Option<PathBuf>,
 }
 
+/// What else is compared.
+#[derive(Debug, clap::Subcommand)]
+pub enum Other {
+    /// Compare a bank's statement with the movements of an account, or a stock count with the stock of a moment.
+    File(Box<books::BookFile>),
+}
+
 pub(super) fn run(options: &Reconcile) -> Ended {
+    if let Some(Other::File(file)) = &options.other {
+        return books::run(file);
+    }
     if options.repair && !options.dry_run && !options.yes {
         let text = "--repair changes rows: see with --dry-run which, then do it with --yes";
         return Err(Failed::text(Exit::Usage, text));

@@ -47,6 +47,11 @@ impl Opened {
         }
     }
 
+    /// The log alone.
+    pub(super) fn log(&mut self) -> &mut dyn LogSource {
+        &mut *self.log
+    }
+
     /// Where data is only read, a server may begin to use it.
     pub(super) fn let_servers_start(&mut self) {
         self.lock = None;

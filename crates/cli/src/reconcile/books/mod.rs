@@ -1,0 +1,113 @@
+//! `scarce reconcile file`: a bank's statement or a stock count against what Scarce has booked.
+
+mod here;
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use jiff::Timestamp;
+use scarce_books::{BookError, Comparing, Day, Kind, Map, Matcher, Reading, State, Statement};
+
+use crate::setting_flags::SettingFlags;
+use crate::{Ended, Exit, Failed};
+
+/// `scarce reconcile file`.
+#[derive(Debug, Args)]
+pub struct BookFile {
+    /// The file: a statement as CSV, camt.053 or MT940, or a stock count as CSV; '-' is standard input.
+    pub file: PathBuf,
+    /// What its columns mean, and what it is compared with.
+    #[arg(long, value_name = "FILE")]
+    pub map: PathBuf,
+    /// The first day that the file is about; without it, that of its first line.
+    #[arg(long, value_name = "DATE")]
+    pub from: Option<Day>,
+    /// The last day that it is about.
+    #[arg(long, value_name = "DATE")]
+    pub to: Option<Day>,
+    /// When the stock was counted, in UTC: '2026-11-30T18:00:00Z'; without it, now.
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["from", "to"])]
+    pub at: Option<String>,
+    /// How many lines and movements of each kind are listed; all are counted.
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    pub limit: u16,
+    #[command(flatten)]
+    /// Settings as `scarce serve` takes them: which data, which ports, which database.
+    pub settings: SettingFlags,
+}
+
+pub(super) fn run(options: &BookFile) -> Ended {
+    let map = std::fs::read_to_string(&options.map).map_err(|error| unread(&options.map, &error))?;
+    let map = Map::read(&map)?;
+    let today = Day::of_ms(Timestamp::now().as_millisecond(), map.offset_ms()?);
+    let at_ms = moment(options, &map)?;
+    let statement = read(options, &map, today, at_ms)?;
+    let file = options.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let comparing = Comparing { file, limit: options.limit.into() };
+    let mut matcher = Matcher::new(&map, statement, State::new(&map), comparing)?;
+    here::feed(options, &map, at_ms, &mut matcher)?;
+    let (report, _) = matcher.finish();
+    writeln!(std::io::stdout(), "{}", report.json())?;
+    Ok(if report.differences() == 0 { Exit::Done } else { Exit::Broken })
+}
+
+/// When stock was counted; only for a count.
+fn moment(options: &BookFile, map: &Map) -> Result<i64, Failed> {
+    match &options.at {
+        Some(_) if map.kind != Kind::Count => Err(Failed::text(
+            Exit::Usage,
+            "--at is for a stock count; of which days a statement is, say --from and --to",
+        )),
+        Some(text) => {
+            let unix_ms = crate::history::unix_ms(text)?;
+            unix_ms.parse().map_err(|_| Failed::text(Exit::Usage, format!("'{text}' is not a time")))
+        }
+        None => Ok(Timestamp::now().as_millisecond()),
+    }
+}
+
+fn read(options: &BookFile, map: &Map, today: Day, at_ms: i64) -> Result<Statement, Failed> {
+    let (mut from, mut through) = (options.from, options.to);
+    if map.kind == Kind::Count {
+        let counted_on = Some(Day::of_ms(at_ms, map.offset_ms()?));
+        (from, through) = (counted_on, counted_on);
+    }
+    let reading = Reading { today, limit: options.limit.into(), from, through };
+    let (input, bar) = open(&options.file)?;
+    let statement = Statement::read(input, map, reading);
+    bar.finish_and_clear();
+    statement.map_err(|error| {
+        let Failed { exit, message } = Failed::from(error);
+        Failed::text(exit, format!("{}: {message}", options.file.display()))
+    })
+}
+
+/// The file, and a bar over its bytes.
+fn open(path: &Path) -> Result<(Box<dyn Read>, ProgressBar), Failed> {
+    if path == Path::new("-") {
+        return Ok((Box::new(std::io::stdin()), ProgressBar::hidden()));
+    }
+    let file = File::open(path).map_err(|error| unread(path, &error))?;
+    let bar = ProgressBar::new(file.metadata().map_err(|error| unread(path, &error))?.len());
+    if let Ok(style) = ProgressStyle::with_template("reading the file {bar:40} {bytes}/{total_bytes}") {
+        bar.set_style(style);
+    }
+    Ok((Box::new(bar.wrap_read(file)), bar))
+}
+
+fn unread(path: &Path, error: &std::io::Error) -> Failed {
+    Failed::text(Exit::Usage, format!("cannot read {}: {error}", path.display()))
+}
+
+impl From<BookError> for Failed {
+    fn from(error: BookError) -> Self {
+        let exit = if matches!(error, BookError::Read(_)) { Exit::Failed } else { Exit::Usage };
+        let Self { exit, message } = Self::new(exit, &error);
+        // Texts of the file are in it, which a terminal might obey.
+        let is_shown = |its: &char| !its.is_control() || *its == '\n';
+        Self { exit, message: message.chars().map(|its| if is_shown(&its) { its } else { '?' }).collect() }
+    }
+}
