@@ -1,9 +1,11 @@
 //! `scarce reconcile file`: a bank's statement or a stock count against what Scarce has booked.
 
 mod here;
+mod show;
+mod state;
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -22,6 +24,15 @@ pub struct BookFile {
     /// What its columns mean, and what it is compared with.
     #[arg(long, value_name = "FILE")]
     pub map: PathBuf,
+    /// Where that is which stays open from one file to the next; made if it is missing.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Leave the state as it is.
+    #[arg(long, requires = "state")]
+    pub dry_run: bool,
+    /// Close what is open under an id, with the reason: 'there:0f3a…=a fee of the bank'. It does not come back.
+    #[arg(long, requires = "state", value_name = "ID=REASON")]
+    pub close: Vec<String>,
     /// The first day that the file is about; without it, that of its first line.
     #[arg(long, value_name = "DATE")]
     pub from: Option<Day>,
@@ -34,6 +45,12 @@ pub struct BookFile {
     /// How many lines and movements of each kind are listed; all are counted.
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub limit: u16,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Write the report as a page, too.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     #[command(flatten)]
     /// Settings as `scarce serve` takes them: which data, which ports, which database.
     pub settings: SettingFlags,
@@ -44,13 +61,20 @@ pub(super) fn run(options: &BookFile) -> Ended {
     let map = Map::read(&map)?;
     let today = Day::of_ms(Timestamp::now().as_millisecond(), map.offset_ms()?);
     let at_ms = moment(options, &map)?;
+    let state = state::load(options, &map, today)?;
     let statement = read(options, &map, today, at_ms)?;
     let file = options.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let comparing = Comparing { file, limit: options.limit.into() };
-    let mut matcher = Matcher::new(&map, statement, State::new(&map), comparing)?;
-    here::feed(options, &map, at_ms, &mut matcher)?;
-    let (report, _) = matcher.finish();
-    writeln!(std::io::stdout(), "{}", report.json())?;
+    let comparing = Comparing { file: file.clone(), limit: options.limit.into() };
+    let mut matcher = Matcher::new(&map, statement, state.unwrap_or_else(|| State::new(&map)), comparing)?;
+    let source = here::feed(options, &map, at_ms, &mut matcher)?;
+    let (report, after) = matcher.finish();
+    let kept = state::save(options, after.as_ref(), report.bad_count)?;
+    if let Some(page) = &options.html {
+        std::fs::write(page, show::page(&report, &file)).map_err(|error| {
+            Failed::text(Exit::Usage, format!("cannot write to {}: {error}", page.display()))
+        })?;
+    }
+    show::show(options, &report, &source, &kept)?;
     Ok(if report.differences() == 0 { Exit::Done } else { Exit::Broken })
 }
 
