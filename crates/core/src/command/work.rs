@@ -99,6 +99,8 @@ mod tests {
     fn what_asks_for_too_much_together_is_refused_before_a_packet_is_cut() {
         // A billion packets: cutting them would take a quarter of a minute and 8 GB.
         let commands = vec![parse("PACKET.CREATE c USD PLAN 1000000 1000000 EVEN"); 1_000];
+        // First without a cut, which a fault in the check would begin.
+        assert!(check(&commands).is_err());
         let refused =
             Envelope::new("", Common::default(), Body::Atomic(commands), &[0; 32]).expect_err("too much");
         let expected =
