@@ -99,7 +99,8 @@ pub fn page(lines: &[Line], rounds: u32, requests: u64) -> Result<String, Box<dy
          so in the long run it takes 26 666 new ids a second; then it answers `OVERLOADED` until the oldest are \
          ten minutes old. `--operations-max` raises both.\n\
          - On the same cores the load generator takes its share; figures say how the servers compare, not what either \
-         can do alone.\n",
+         can do alone.\n\
+         - What a thousand streams of events cost a writer is on [a page of its own](benchmarks-streams.md).\n",
         date.trim(),
         commit.trim(),
         HEAD.join(" | "),
