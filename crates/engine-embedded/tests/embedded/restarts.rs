@@ -1,7 +1,11 @@
 //! What survives a restart, a crash and a snapshot.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use scarce_core::state::StateSettings;
 use scarce_engine::Engine;
-use scarce_engine_embedded::{DeploymentFiles, open_files};
+use scarce_engine_embedded::deployment::Deployment;
+use scarce_engine_embedded::{DeploymentFiles, open_files, verify_partition};
 
 use crate::support::Bench;
 
@@ -68,5 +72,51 @@ fn damage_to_the_last_batch_of_an_idle_engine_is_not_taken_for_a_torn_end() {
         open_files(&files, &bench.settings(), &mut |_| {}).is_err()
     });
     assert!(refused, "what was acknowledged was cut off without a word");
+    bench.stop();
+}
+
+/// As many as take several slices.
+const ACCOUNTS: u64 = 20_000;
+
+#[test]
+fn a_snapshot_that_is_made_while_commands_go_on_is_what_the_journal_comes_to() {
+    let mut bench = Bench::new();
+    for first in (0..ACCOUNTS).step_by(1_000) {
+        let open = |n| Bench::request(&format!("ACCOUNT.OPEN a{n} EUR"));
+        bench.engine().call(0, (first..first + 1_000).map(open).collect());
+    }
+    let is_over = AtomicBool::new(false);
+    let snapshots: Vec<u64> = std::thread::scope(|scope| {
+        let (bench, is_over) = (&bench, &is_over);
+        scope.spawn(move || {
+            for round in 0.. {
+                if is_over.load(Ordering::Relaxed) {
+                    return;
+                }
+                let credit = |n: u64| {
+                    let account = (round * 7_919 + n * 31) % ACCOUNTS;
+                    Bench::request(&format!("ACCOUNT.CREDIT a{account} 1 ID {round}-{n}"))
+                };
+                bench.engine().call(0, (0..50).map(credit).collect());
+            }
+        });
+        let snapshots = (0..3).map(|_| bench.engine().snapshot(0).expect("a snapshot").sequence).collect();
+        is_over.store(true, Ordering::Relaxed);
+        snapshots
+    });
+    assert!(snapshots.is_sorted(), "{snapshots:?}");
+    let before = bench.digest();
+    // The power goes, and all that was answered is there, from the last snapshot on.
+    let crashed = bench.disk.fork();
+    crashed.crash(3);
+    bench.stop();
+    let deployment = Deployment::load(&*bench.root.storage()).expect("read").expect("it is there");
+    let settings = StateSettings::default();
+    let (machine, _) = verify_partition(&bench.disk.storage(), &deployment, 0, &settings, &mut |_| {})
+        .expect("the journal says the same as its snapshots");
+    assert!(before.contains(&format!("{:032x}", machine.state().digest(None))), "{before}");
+    bench.disk = crashed;
+    bench.start();
+    assert_eq!(bench.digest(), before);
     bench.stop();
 }
