@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{FalseyValueParser, OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser};
 use scarce_demo::Demo;
 
@@ -101,6 +102,11 @@ pub enum Subcommand {
     Man(ManPages),
 }
 
+/// A file, or nothing: a variable that is set to nothing asks for nothing.
+fn maybe_empty() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
 /// Which server to talk to.
 #[derive(Clone, Debug, Args)]
 pub struct Target {
@@ -111,10 +117,10 @@ pub struct Target {
     #[arg(long, env = "SCARCE_PASSWORD_FILE", value_name = "FILE")]
     pub password_file: Option<PathBuf>,
     /// Speak TLS to the server.
-    #[arg(long, env = "SCARCE_TLS")]
+    #[arg(long, env = "SCARCE_TLS", value_parser = FalseyValueParser::new())]
     pub tls: bool,
     /// Authorities in PEM that the server must be certified by, instead of the system's; speaks TLS.
-    #[arg(long, env = "SCARCE_TLS_CA", value_name = "FILE")]
+    #[arg(long, env = "SCARCE_TLS_CA", value_name = "FILE", value_parser = maybe_empty())]
     pub tls_ca: Option<PathBuf>,
     /// The certificate in PEM to show to the server; speaks TLS.
     #[arg(long, env = "SCARCE_TLS_CLIENT_CERT", value_name = "FILE", requires = "tls_client_key")]

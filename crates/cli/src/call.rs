@@ -19,7 +19,8 @@ impl Target {
     }
 
     fn tls(&self) -> Result<Option<ClientTls>, Failed> {
-        let authorities = self.tls_ca.as_deref().map(read_file).transpose()?;
+        let authorities = self.tls_ca.as_deref().filter(|path| !path.as_os_str().is_empty());
+        let authorities = authorities.map(read_file).transpose()?;
         let certificate = match (&self.tls_client_cert, &self.tls_client_key) {
             (Some(certificate), Some(key)) => Some((read_file(certificate)?, read_file(key)?)),
             _ => None,

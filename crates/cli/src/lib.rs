@@ -119,8 +119,14 @@ impl From<std::io::Error> for Failed {
 
 impl From<ClientError> for Failed {
     fn from(error: ClientError) -> Self {
-        let is_answered = matches!(error, ClientError::Refused(_) | ClientError::Password { .. });
-        Self::new(if is_answered { Exit::Failed } else { Exit::Unreachable }, &error)
+        let exit = match error {
+            ClientError::Refused(_) | ClientError::Password { .. } => Exit::Failed,
+            ClientError::Certificates(_) => Exit::Usage,
+            ClientError::Unreachable { .. } | ClientError::Trouble { .. } | ClientError::Broken(_) => {
+                Exit::Unreachable
+            }
+        };
+        Self::new(exit, &error)
     }
 }
 

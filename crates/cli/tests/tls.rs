@@ -7,7 +7,7 @@ mod authority;
 mod support;
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -265,6 +265,54 @@ fn records_that_do_not_become_whole_take_bounded_memory() {
     slow.last_mut().unwrap().sock.set_nonblocking(true).unwrap();
     let waits = slow.last_mut().unwrap().sock.read(&mut [0; 64]);
     assert!(waits.is_err_and(|error| error.kind() == ErrorKind::WouldBlock), "the last one may go on");
+}
+
+#[test]
+fn callers_are_told_what_is_wrong_with_a_server_that_they_reached() {
+    let folder = tempfile::tempdir().unwrap();
+    let (authority, other) = (Authority::new(), Authority::new());
+    ["server", "caller"].map(|name| authority.sign(folder.path(), name));
+    other.sign(folder.path(), "stranger");
+    authority.write(folder.path());
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (ca, stranger) = (at("ca.crt"), at("stranger.crt"));
+    let server = serve(folder.path(), &["--tls-client-ca", &ca]);
+    let told = |options: &[&str]| {
+        let (code, _, told) = call(&server, options);
+        (code.unwrap(), told)
+    };
+    let as_caller = |certificate: &str, key: &str| {
+        told(&["--tls-ca", &ca, "--tls-client-cert", &at(certificate), "--tls-client-key", &at(key)])
+    };
+    for ((code, told), expected, part) in [
+        (
+            told(&["--tls-ca", &stranger]),
+            4,
+            "was reached: its certificate is of an authority that is not trusted",
+        ),
+        (told(&["--tls-ca", &ca]), 4, "was reached: it asks for a certificate"),
+        (as_caller("stranger.crt", "stranger.key"), 4, "was reached: it refused the certificate"),
+        (as_caller("caller.crt", "stranger.key"), 2, "a certificate and its own key"),
+        (told(&["--tls-ca", &at("caller.key")]), 2, "--tls-ca must have certificates"),
+    ] {
+        assert!(code == expected && told.contains(part), "{code} {told}");
+    }
+    let mut calling = scarce();
+    calling.args(["call", "--resp", &server.http, "--tls-ca", &ca, "--tls-client-cert", &at("caller.crt")]);
+    let (_, _, told) = said(calling.args(["--tls-client-key", &at("caller.key"), "PING"]));
+    assert!(told.contains("was reached: it speaks another protocol"), "{told}");
+    let plain = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = plain.local_addr().unwrap().to_string();
+    let answering = std::thread::spawn(move || plain.accept().unwrap().0.write_all(b"-ERR what is that\r\n"));
+    let mut calling = scarce();
+    let (_, _, told) = said(calling.args(["call", "--resp", &address, "--tls", "PING"]));
+    assert!(told.contains("was reached: it does not speak TLS"), "{told}");
+    answering.join().unwrap().unwrap();
+    // The port is closed again. Variables that are set to nothing ask for no TLS.
+    let mut calling = scarce();
+    calling.args(["call", "--resp", &address, "PING"]).env("SCARCE_TLS", "").env("SCARCE_TLS_CA", "");
+    let (code, _, told) = said(&mut calling);
+    assert!(code == Some(4) && told.contains("cannot reach"), "{told}");
 }
 
 /// A figure of `/metrics`.

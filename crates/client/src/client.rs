@@ -3,6 +3,11 @@
 use std::time::Duration;
 
 use redis::{ClientTlsConfig, Cmd, Connection, ConnectionLike, TlsCertificates, Value};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+
+use super::trouble;
 
 /// Why a request was not answered.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +21,20 @@ pub enum ClientError {
         #[source]
         source: redis::RedisError,
     },
+    /// It was reached, but no connection came about.
+    #[error("{address} was reached: {problem}")]
+    Trouble {
+        /// Where.
+        address: String,
+        /// What is wrong, and what to do.
+        problem: &'static str,
+        /// What the libraries say.
+        #[source]
+        source: redis::RedisError,
+    },
+    /// The certificates that TLS is to go by cannot be used.
+    #[error("{0}")]
+    Certificates(&'static str),
     /// The server wants a password, or another one.
     #[error("the server at {address} {act} ({said}); --password-file names the file that holds it")]
     Password {
@@ -54,6 +73,9 @@ pub struct Client {
 /// The connection timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// What is said when there is no certificate to show, or its key is another's.
+const MISMATCHED: &str = "--tls-client-cert and --tls-client-key must have a certificate and its own key, in PEM and not encrypted";
+
 /// What a port that speaks TLS says to a caller that does not.
 const SPEAKS_TLS: &str = "this port speaks TLS";
 
@@ -75,10 +97,11 @@ impl Client {
         password: Option<&str>,
         tls: Option<&ClientTls>,
     ) -> Result<Self, ClientError> {
-        let unreachable = |source| ClientError::Unreachable { address: address.to_owned(), source };
+        let unreachable = |source| unreached(address, source);
         let client = match tls {
             None => redis::Client::open(format!("redis://{address}")),
             Some(tls) => {
+                tls.check()?;
                 let insecure = if tls.is_unverified { "/#insecure" } else { "" };
                 redis::Client::build_with_tls(format!("rediss://{address}{insecure}"), tls.certificates())
             }
@@ -89,9 +112,14 @@ impl Client {
         client.set_timeout(CONNECT_TIMEOUT)?;
         // Not within the address: the library would not tell a refused password from a server that is away.
         let answer = match password {
-            Some(password) => client.call(&["AUTH", password])?,
-            None => client.call(&["PING"])?,
+            Some(password) => client.call(&["AUTH", password]),
+            None => client.call(&["PING"]),
         };
+        let answer = answer.map_err(|error| match error {
+            // Nothing was asked of it yet.
+            ClientError::Broken(source) if trouble::of(&source).is_some() => unreached(address, source),
+            error => error,
+        })?;
         client.connection.set_read_timeout(None).map_err(ClientError::Broken)?;
         let denied = |act, said| ClientError::Password { address: address.to_owned(), act, said };
         match Reply::of(answer) {
@@ -164,7 +192,30 @@ impl Client {
     }
 }
 
+fn unreached(address: &str, source: redis::RedisError) -> ClientError {
+    let address = address.to_owned();
+    match trouble::of(&source) {
+        Some(problem) => ClientError::Trouble { address, problem, source },
+        None => ClientError::Unreachable { address, source },
+    }
+}
+
 impl ClientTls {
+    /// Whether there is what must be.
+    fn check(&self) -> Result<(), ClientError> {
+        let has_certificates =
+            |pem: &[u8]| CertificateDer::pem_slice_iter(pem).next().is_some_and(|first| first.is_ok());
+        if self.authorities.as_deref().is_some_and(|pem| !has_certificates(pem)) {
+            return Err(ClientError::Certificates("--tls-ca must have certificates of authorities, in PEM"));
+        }
+        let Some((certificate, key)) = &self.certificate else { return Ok(()) };
+        let chain: Vec<_> = CertificateDer::pem_slice_iter(certificate).flatten().collect();
+        let key = PrivateKeyDer::from_pem_slice(key).ok();
+        let provider = rustls::crypto::ring::default_provider();
+        let shown = key.and_then(|key| CertifiedKey::from_der(chain, key, &provider).ok());
+        shown.map(|_| ()).ok_or(ClientError::Certificates(MISMATCHED))
+    }
+
     fn certificates(&self) -> TlsCertificates {
         let certificate = self.certificate.clone();
         TlsCertificates {

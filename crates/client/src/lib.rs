@@ -10,6 +10,7 @@
 
 mod client;
 mod info;
+mod trouble;
 
 pub use client::{Client, ClientError, ClientTls, Reply, integer, pack, text};
 pub use info::{Extent, Info};
