@@ -13,7 +13,11 @@ const RENEWAL: Duration = Duration::from_hours(14 * 24);
 /// The extension with the names of hosts.
 const SUBJECT_ALTERNATIVE_NAMES: [u8; 3] = [0x55, 0x1d, 0x11];
 
+/// The extension that says whether it is an authority's.
+const BASIC_CONSTRAINTS: [u8; 3] = [0x55, 0x1d, 0x13];
+
 /// The tags of ASN.1 that are read here.
+const BOOLEAN: u8 = 0x01;
 const OCTET_STRING: u8 = 0x04;
 const OBJECT_ID: u8 = 0x06;
 const UTC_TIME: u8 = 0x17;
@@ -33,6 +37,8 @@ pub struct CertificateFacts {
     pub not_after: Timestamp,
     /// The hosts that it is for.
     pub hosts: Vec<String>,
+    /// Whether it may certify others.
+    pub is_authority: bool,
 }
 
 /// Whether a certificate is valid.
@@ -62,7 +68,9 @@ impl CertificateFacts {
         }
         let mut times = contents(&mut fields, SEQUENCE)?;
         let (not_before, not_after) = (time(&mut times)?, time(&mut times)?);
-        Some(Self { not_before, not_after, hosts: hosts(fields) })
+        let (hosts, is_authority) = (hosts(fields), is_authority(fields));
+        let (hosts, is_authority) = (hosts.unwrap_or_default(), is_authority.unwrap_or_default());
+        Some(Self { not_before, not_after, hosts, is_authority })
     }
 
     /// Whether it is valid at a time.
@@ -124,32 +132,31 @@ fn time(bytes: &mut &[u8]) -> Option<Timestamp> {
         UTC_TIME => format!("19{text}"),
         _ => return None,
     };
-    let time = DateTime::strptime("%Y%m%d%H%M%SZ", text).ok()?.to_zoned(TimeZone::UTC).ok()?;
-    Some(time.timestamp())
+    let time = DateTime::strptime("%Y%m%d%H%M%SZ", text).ok()?;
+    // The end of the year 9999, which says that it never ends, is too late for the library.
+    Some(time.to_zoned(TimeZone::UTC).map_or(Timestamp::MAX, |time| time.timestamp()))
 }
 
-/// The hosts among the fields that follow the times.
-fn hosts(mut fields: &[u8]) -> Vec<String> {
-    let mut hosts = Vec::new();
-    while let Some((tag, mut inner)) = element(&mut fields) {
+/// An extension among the fields that follow the times.
+fn extension<'a>(mut fields: &'a [u8], sought: &[u8]) -> Option<&'a [u8]> {
+    let mut extensions = loop {
+        let (tag, mut inner) = element(&mut fields)?;
         if tag == EXTENSIONS {
-            let mut extensions = contents(&mut inner, SEQUENCE).unwrap_or_default();
-            while let Some(extension) = contents(&mut extensions, SEQUENCE) {
-                hosts.extend(hosts_of(extension).unwrap_or_default());
-            }
+            break contents(&mut inner, SEQUENCE)?;
+        }
+    };
+    loop {
+        let mut extension = contents(&mut extensions, SEQUENCE)?;
+        if contents(&mut extension, OBJECT_ID)? == sought {
+            let (tag, value) = element(&mut extension)?;
+            // Before the value it may say that it is critical.
+            return if tag == OCTET_STRING { Some(value) } else { contents(&mut extension, OCTET_STRING) };
         }
     }
-    hosts
 }
 
-fn hosts_of(mut extension: &[u8]) -> Option<Vec<String>> {
-    contents(&mut extension, OBJECT_ID).filter(|id| *id == SUBJECT_ALTERNATIVE_NAMES)?;
-    let (mut tag, mut value) = element(&mut extension)?;
-    if tag != OCTET_STRING {
-        // Whether it is critical.
-        (tag, value) = element(&mut extension)?;
-    }
-    let mut names = (tag == OCTET_STRING).then(|| contents(&mut value, SEQUENCE))??;
+fn hosts(fields: &[u8]) -> Option<Vec<String>> {
+    let mut names = contents(&mut extension(fields, &SUBJECT_ALTERNATIVE_NAMES)?, SEQUENCE)?;
     let mut hosts = Vec::new();
     while let Some((tag, name)) = element(&mut names) {
         hosts.extend(match tag {
@@ -161,6 +168,11 @@ fn hosts_of(mut extension: &[u8]) -> Option<Vec<String>> {
     Some(hosts)
 }
 
+fn is_authority(fields: &[u8]) -> Option<bool> {
+    let mut constraints = contents(&mut extension(fields, &BASIC_CONSTRAINTS)?, SEQUENCE)?;
+    Some(contents(&mut constraints, BOOLEAN)?.first() == Some(&0xff))
+}
+
 fn address(bytes: &[u8]) -> Option<String> {
     let four = <[u8; 4]>::try_from(bytes).map(IpAddr::from);
     four.or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from)).ok().map(|address| address.to_string())
@@ -168,7 +180,7 @@ fn address(bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 
     use super::*;
 
@@ -182,6 +194,10 @@ mod tests {
         let der = certificate.der();
         let facts = CertificateFacts::of(der).expect("it can be read");
         assert_eq!(facts.hosts, names);
+        assert!(!facts.is_authority);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let authority = params.self_signed(&key).expect("a certificate");
+        assert!(CertificateFacts::of(authority.der()).is_some_and(|facts| facts.is_authority));
         assert_eq!(facts.not_before.to_string(), "2026-01-02T00:00:00Z");
         assert_eq!(facts.not_after.to_string(), "2051-03-04T00:00:00Z");
         let at = |text: &str| facts.validity(text.parse().expect("a time"));

@@ -16,6 +16,9 @@ use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use super::failures::Failures;
 use super::{Bounded, CertificateFacts, HandshakeFailure};
 
+/// What the PEM of a key has that needs a passphrase.
+const ENCRYPTED: &[u8] = b"ENCRYPTED";
+
 /// The largest file that is read: a few hundred certificates.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -84,6 +87,8 @@ struct Current {
     contents: Contents,
     config: Arc<ServerConfig>,
     facts: Option<CertificateFacts>,
+    /// Which authority of callers is not one.
+    doubt: Option<String>,
 }
 
 /// TLS of all ports.
@@ -105,8 +110,8 @@ impl Tls {
     pub fn read(files: TlsFiles) -> Result<Self, TlsError> {
         let contents = Contents::read(&files)?;
         let config = contents.config(&files)?;
-        let facts = contents.facts();
-        let current = Current { contents, config, facts };
+        let (facts, doubt) = (contents.facts(), contents.doubt(&files));
+        let current = Current { contents, config, facts, doubt };
         Ok(Self::new(files, current))
     }
 
@@ -132,7 +137,7 @@ impl Tls {
         let nowhere = PathBuf::new();
         let files = TlsFiles { certificate: nowhere.clone(), key: nowhere, client_authorities: None };
         let contents = Contents { certificate: Vec::new(), key: Vec::new(), client_authorities: None };
-        Self::new(files, Current { contents, config: Arc::new(config), facts: None })
+        Self::new(files, Current { contents, config: Arc::new(config), facts: None, doubt: None })
     }
 
     /// A socket whose caller shakes hands.
@@ -156,7 +161,8 @@ impl Tls {
             return Ok(false);
         }
         let (config, facts) = (contents.config(&self.files)?, contents.facts());
-        let current = Current { contents, config, facts };
+        let doubt = contents.doubt(&self.files);
+        let current = Current { contents, config, facts, doubt };
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
         Ok(true)
     }
@@ -165,6 +171,12 @@ impl Tls {
     #[must_use]
     pub fn facts(&self) -> Option<CertificateFacts> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).facts.clone()
+    }
+
+    /// What is likely a mistake in the authorities of callers.
+    #[must_use]
+    pub fn doubt(&self) -> Option<String> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).doubt.clone()
     }
 
     /// How many handshakes failed for this reason.
@@ -193,6 +205,26 @@ impl Contents {
         })
     }
 
+    fn doubt(&self, files: &TlsFiles) -> Option<String> {
+        let (path, pem) = files.client_authorities.as_deref().zip(self.client_authorities.as_deref())?;
+        let certificates = certificates(path, pem).ok()?;
+        let is_none =
+            |its: &CertificateDer<'_>| CertificateFacts::of(its).is_some_and(|its| !its.is_authority);
+        let at = certificates.iter().position(is_none)? + 1;
+        Some(format!(
+            "{}: certificate number {at} is not that of an authority, so it lets nobody else in",
+            path.display()
+        ))
+    }
+
+    fn private_key(&self, path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+        PrivateKeyDer::from_pem_slice(&self.key).map_err(|_| {
+            let is_encrypted = self.key.windows(ENCRYPTED.len()).any(|part| part == ENCRYPTED);
+            let what = if is_encrypted { "private key without a passphrase" } else { "private key" };
+            TlsError::Foreign { path: path.to_owned(), what }
+        })
+    }
+
     fn facts(&self) -> Option<CertificateFacts> {
         CertificateFacts::of(&CertificateDer::from_pem_slice(&self.certificate).ok()?)
     }
@@ -200,8 +232,12 @@ impl Contents {
     fn config(&self, files: &TlsFiles) -> Result<Arc<ServerConfig>, TlsError> {
         let unusable = |path: &Path, reason: String| TlsError::Unusable { path: path.to_owned(), reason };
         let certificates = certificates(&files.certificate, &self.certificate)?;
-        let key = PrivateKeyDer::from_pem_slice(&self.key)
-            .map_err(|_| TlsError::Foreign { path: files.key.clone(), what: "private key" })?;
+        let damaged = certificates.iter().position(|its| CertificateFacts::of(its).is_none());
+        if let Some(at) = damaged {
+            let reason = format!("its certificate number {} is damaged", at + 1);
+            return Err(unusable(&files.certificate, reason));
+        }
+        let key = self.private_key(&files.key)?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ServerConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
@@ -220,7 +256,7 @@ impl Contents {
             }
         };
         let config = builder.with_single_cert(certificates, key);
-        let mut config = config.map_err(|error| unusable(&files.certificate, error.to_string()))?;
+        let mut config = config.map_err(|error| unusable(&files.certificate, explain(&error)))?;
         if self.client_authorities.is_some() {
             // A caller that resumes a session shows no certificate, which may have expired since.
             config.session_storage = Arc::new(NoServerSessionStorage {});
@@ -245,6 +281,15 @@ fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
         return Err(TlsError::TooLarge { path: path.to_owned() });
     }
     Ok(contents)
+}
+
+fn explain(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InconsistentKeys(_) => {
+            "the key is not that of its first certificate, which must be the server's own".to_owned()
+        }
+        error => error.to_string(),
+    }
 }
 
 fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
@@ -338,6 +383,11 @@ mod tests {
         let client_authorities = Some(folder.path().join("cert.pem"));
         let asking =
             Tls::read(TlsFiles { client_authorities, ..files(folder.path()) }).expect("they go together");
+        assert!(
+            asking
+                .doubt()
+                .is_some_and(|doubt| doubt.contains("cert.pem: certificate number 1 is not that of"))
+        );
         for version in [&TLS12, &TLS13] {
             assert!(resumes(&open, &identity, version), "{version:?}");
             assert!(!resumes(&asking, &identity, version), "{version:?}");
@@ -360,6 +410,17 @@ mod tests {
         assert!(told(files(folder.path())).contains("key.pem has more than 1048576 bytes"));
         let a_folder = TlsFiles { key: folder.path().to_owned(), ..files(folder.path()) };
         assert!(told(a_folder).ends_with(" is no file"));
+        let encrypted = key.replace("PRIVATE KEY", "ENCRYPTED PRIVATE KEY");
+        write(folder.path(), &(certificate.clone(), encrypted));
+        assert!(
+            told(files(folder.path())).ends_with("key.pem has no private key without a passphrase in PEM")
+        );
+        let reversed = certified("b.example").0 + &certificate;
+        write(folder.path(), &(reversed, key.clone()));
+        assert!(told(files(folder.path())).contains("its first certificate, which must be the server's own"));
+        let damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        write(folder.path(), &(certificate.clone() + damaged, key.clone()));
+        assert!(told(files(folder.path())).ends_with("its certificate number 2 is damaged"));
         write(folder.path(), &(certificate, key));
         let authorities = folder.path().join("authorities.pem");
         std::fs::write(&authorities, "nothing").expect("written");

@@ -34,7 +34,12 @@ fn judge(tls: &Tls, now: Timestamp) -> Finding {
             found,
             "name the hosts in its subject alternative names: callers compare them",
         ),
-        Validity::Valid => Finding::ok(NAME, found),
+        Validity::Valid => match tls.doubt() {
+            None => Finding::ok(NAME, found),
+            Some(doubt) => {
+                Finding::warn(NAME, doubt, "name in tls_client_ca the authority that certifies callers")
+            }
+        },
         Validity::Ending => Finding::warn(NAME, found, "renew it: callers refuse it once it has expired"),
         Validity::Early => Finding::fail(NAME, found, "callers refuse it until then; look at the clock"),
         Validity::Expired => Finding::fail(NAME, found, "renew it: callers refuse it"),

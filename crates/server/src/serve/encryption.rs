@@ -66,21 +66,24 @@ pub fn tls_files(settings: &ServerSettings) -> Result<Option<TlsFiles>, ServeErr
 
 /// Tells once whenever the certificate is not valid, or not for long.
 #[derive(Default)]
-struct Told(Option<(CertificateFacts, Validity)>);
+struct Told(Option<(CertificateFacts, Validity, Option<String>)>);
 
 impl Told {
     fn look(&mut self, tls: &Tls, now: Timestamp) {
         let Some(facts) = tls.facts() else { return };
         let validity = facts.validity(now);
-        let seen = Some((facts, validity));
+        let seen = Some((facts, validity, tls.doubt()));
         if self.0 == seen {
             return;
         }
-        if let Some((CertificateFacts { not_before, not_after, hosts }, _)) = &seen {
+        if let Some((CertificateFacts { not_before, not_after, hosts, .. }, _, doubt)) = &seen {
             let hosts = hosts.join(" ");
             match validity.problem() {
                 None => tracing::info!(hosts, %not_after, "the certificate of the ports is valid"),
                 Some(problem) => tracing::warn!(hosts, %not_before, %not_after, "{problem}"),
+            }
+            if let Some(doubt) = doubt {
+                tracing::warn!("{doubt}");
             }
         }
         self.0 = seen;
