@@ -86,6 +86,7 @@ impl<S> Bounded<S> {
     }
 
     /// The socket, and where in the caller's records the handshake ended.
+    #[must_use]
     pub fn into_parts(self) -> (S, Records) {
         (self.socket, self.records)
     }

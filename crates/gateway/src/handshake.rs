@@ -140,6 +140,8 @@ mod tests {
 
     #[test]
     fn callers_that_waited_for_too_long_or_are_gone_get_no_signature() {
+        use HandshakeFailure::{Gone, Late, Other};
+
         let (counting, tls) = counting();
         let (hello, now) = (hello(), Instant::now());
         assert_eq!(accept(&tls, &hello, false, now), ErrorKind::UnexpectedEof);
@@ -150,7 +152,6 @@ mod tests {
         assert_eq!(counting.0.load(Ordering::Relaxed), 1);
         assert_eq!(accept(&tls, b"", false, now), ErrorKind::UnexpectedEof);
         let count = |failure| tls.handshakes_failed(failure);
-        use HandshakeFailure::{Gone, Late, Other};
         assert_eq!([Gone, Late, Other].map(count), [2, 1, 1]);
     }
 
