@@ -47,6 +47,15 @@ impl Index {
         self.keys.get(at).copied()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Whether there is anything with this text.
+    pub(crate) fn has(&self, hash: u64) -> bool {
+        self.keys.binary_search_by(|key| key.hash.cmp(&hash)).is_ok()
+    }
+
     /// An open item with this text and amount on a day.
     pub(crate) fn on(&mut self, hash: u64, amount: i64, day: Day, items: &Items) -> Option<usize> {
         let from = self.keys.partition_point(|key| (key.hash, key.amount, key.day) < (hash, amount, day));

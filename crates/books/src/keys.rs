@@ -4,6 +4,9 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::items::Item;
 
+/// How long most words are at most.
+const WORD_BYTES: usize = 64;
+
 /// The key of an id, which is compared as it is written.
 pub(crate) fn of_id(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
@@ -19,9 +22,13 @@ pub(crate) fn of_place(place: &str) -> u64 {
 
 /// The key of a reference: banks change the case of letters.
 pub(crate) fn of_word(word: &str) -> u64 {
-    let mut hasher = Xxh3::new();
-    word.bytes().for_each(|byte| hasher.update(&[byte.to_ascii_lowercase()]));
-    hasher.digest()
+    let mut lower = [0; WORD_BYTES];
+    let Some(lower) = lower.get_mut(..word.len()) else {
+        return xxh3_64(word.to_ascii_lowercase().as_bytes());
+    };
+    lower.copy_from_slice(word.as_bytes());
+    lower.make_ascii_lowercase();
+    xxh3_64(lower)
 }
 
 /// The key of everything that a line says, but for its number.
@@ -37,10 +44,11 @@ pub(crate) fn of_line(its: &Item<'_>) -> u64 {
 
 /// The words of a line that may name an operation: the whole of its texts, what is between spaces, and what is between signs.
 pub(crate) fn words<'t>(its: &Item<'t>) -> impl Iterator<Item = &'t str> {
-    let spaced = its.reference.split_whitespace();
     let signs = |its: char| matches!(its, ',' | ';' | '+' | '|' | '(' | ')' | '"' | '\'');
-    let parts = its.reference.split(move |its: char| its.is_whitespace() || signs(its));
-    [its.operation, its.reference].into_iter().chain(spaced).chain(parts).filter(|word| word.len() > 1)
+    let parts = move |word: &'t str| word.split(signs).filter(move |part| part.len() < word.len());
+    let spaced =
+        its.reference.split_whitespace().flat_map(move |word| std::iter::once(word).chain(parts(word)));
+    [its.operation, its.reference].into_iter().chain(spaced).filter(|word| word.len() > 1)
 }
 
 /// The texts of a movement that name it alone: its operation, also without what only we put before it, and its hold.

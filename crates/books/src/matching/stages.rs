@@ -77,6 +77,9 @@ impl Matcher<'_> {
             let here = &self.here;
             let found = keys::words(&there).find_map(|word| {
                 let hash = keys::of_word(word);
+                if !index.has(hash) {
+                    return None;
+                }
                 let found = if same_amount {
                     let near = index.near((hash, there.amount, there.day), days, here);
                     near.or_else(|| {
@@ -99,6 +102,9 @@ impl Matcher<'_> {
     /// By amount and day, the nearest days of all first.
     fn by_day(&mut self, named: Named) {
         let mut index = self.index_here(named);
+        if index.is_empty() {
+            return;
+        }
         for distance in 0..=self.map.tolerance_days() {
             for at in self.statement.items.open().collect::<Vec<_>>() {
                 let there = self.statement.items.get(at);
