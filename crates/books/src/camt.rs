@@ -22,6 +22,9 @@ const TEXT_BYTES_MAX: usize = 4 << 10;
 /// The transactions of an entry that are told apart; entries of more are compared as one.
 const PARTS_MAX: usize = 100_000;
 
+/// A part with its amount.
+type Amounted = (i64, Part);
+
 /// A part of an entry, or all of it.
 #[derive(Clone, Debug, Default)]
 struct Part {
@@ -181,7 +184,7 @@ impl Camt<'_, '_> {
         let Some(below) = below(path) else { return Ok(()) };
         match below.as_slice() {
             ["Acct", "Id", "IBAN"] | ["Acct", "Id", "Othr", "Id"] => {
-                self.is_ours = self.draft.is_ours(line, text)
+                self.is_ours = self.draft.is_ours(line, text);
             }
             ["FrToDt", "FrDtTm"] => self.from = day(text),
             ["FrToDt", "ToDtTm"] => self.through = day(text),
@@ -287,7 +290,7 @@ impl Camt<'_, '_> {
     }
 
     /// The day of an entry, its amount, and the parts that are compared: its transactions where they come to it.
-    fn lines(&self, entry: &Entry) -> Result<(Day, i64, Vec<(i64, Part)>), String> {
+    fn lines(&self, entry: &Entry) -> Result<(Day, i64, Vec<Amounted>), String> {
         let Entry { whole, booked, valued, parts, .. } = entry;
         if let Some(wrong) = self.draft.wrong_currency(&whole.currency) {
             return Err(wrong);

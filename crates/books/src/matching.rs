@@ -4,7 +4,7 @@ mod begin;
 mod leftovers;
 mod stages;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::BookError;
 use crate::day::Day;
@@ -79,7 +79,7 @@ pub struct Matcher<'m> {
     /// What was there once more when it was seen first.
     doubled_before: HashSet<u64>,
     /// Since when an item of a count differs.
-    since: HashMap<String, Day>,
+    since: BTreeMap<String, Day>,
 }
 
 impl<'m> Matcher<'m> {
@@ -117,7 +117,7 @@ impl<'m> Matcher<'m> {
             open: Vec::new(),
             is_overfull: false,
             doubled_before: HashSet::new(),
-            since: HashMap::new(),
+            since: BTreeMap::new(),
         };
         if map.kind == Kind::Count {
             matcher.begin_count(base)?;

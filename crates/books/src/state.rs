@@ -1,6 +1,6 @@
 //! What stays from one file to the next: what is open, and what was settled lately.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -140,7 +140,7 @@ impl State {
 
 /// How often something is to be passed over.
 #[derive(Debug, Default)]
-pub(crate) struct Counted(HashMap<u64, u32>);
+pub(crate) struct Counted(BTreeMap<u64, u32>);
 
 impl Counted {
     pub(crate) fn add(&mut self, key: u64) {

@@ -1,6 +1,6 @@
 //! Movements of money and units of stock, read from the log: what outside books are compared with where there are no tables.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use scarce_core::accounts::Accounts;
 use scarce_core::event::{AccountEvent as E, Entry, Event};
@@ -55,7 +55,7 @@ pub fn movements(
     for partition in 0..log.partitions() {
         let base = log.base(partition)?;
         check_reach(partition, base.sequence(), signed(base.now()), needed_ms)?;
-        let mut assets = Assets { base: &base.state().accounts, opened: HashMap::new() };
+        let mut assets = Assets { base: &base.state().accounts, opened: BTreeMap::new() };
         log.read(partition, base.sequence() + 1, &mut |entries| {
             for entry in &entries {
                 let at_ms = signed(entry.head.at);
@@ -89,7 +89,7 @@ fn check_reach(partition: u32, sequence: u64, begins_ms: i64, needed_ms: i64) ->
 /// Which asset each account keeps.
 struct Assets<'b> {
     base: &'b Accounts,
-    opened: HashMap<Id, Id>,
+    opened: BTreeMap<Id, Id>,
 }
 
 impl Assets<'_> {

@@ -48,9 +48,12 @@ fn go_on(machine: &mut Machine, underway: Underway, rows: u64, settings: &StateS
     None
 }
 
+/// Gives the next piece of a snapshot, if there is one.
+type Next<'a> = dyn FnMut(&mut Vec<u8>) -> bool + 'a;
+
 /// What is read row by row is what the machine is.
 fn check_outline(machine: &Machine, written: &[u8], digest: u128, settings: &StateSettings) {
-    let reading = |pieces: &mut dyn FnMut(&mut dyn FnMut(&mut Vec<u8>) -> bool)| {
+    let reading = |pieces: &mut dyn FnMut(&mut Next<'_>)| {
         let mut left = written.chunks(100);
         pieces(&mut |out| left.next().map(|piece| out.extend_from_slice(piece)).is_some());
     };

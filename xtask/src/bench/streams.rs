@@ -162,10 +162,12 @@ fn median(mut figures: Vec<u64>) -> u64 {
     figures.get(figures.len() / 2).copied().unwrap_or_default()
 }
 
+/// One of a round's parts.
+type PartOf = fn(&Round) -> &Part;
+
 fn rows(measured: &[Round]) -> Vec<Vec<String>> {
-    let of =
-        |part: fn(&Round) -> &Part, at: usize| median(measured.iter().map(|its| part(its).at(at)).collect());
-    let (alone, beside): (fn(&Round) -> &Part, fn(&Round) -> &Part) = (|its| &its.alone, |its| &its.beside);
+    let of = |part: PartOf, at: usize| median(measured.iter().map(|its| part(its).at(at)).collect());
+    let (alone, beside): (PartOf, PartOf) = (|its| &its.alone, |its| &its.beside);
     let kib = median(measured.iter().map(|its| its.streams_kib).collect());
     let row = |what: &str, part, ratio: String, memory: String| {
         let figures = [50, 99].map(|at| of(part, at).to_string());

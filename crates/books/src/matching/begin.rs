@@ -1,6 +1,6 @@
 //! What is known from before when a file is begun.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::{Matcher, there_id};
 use crate::BookError;
@@ -89,7 +89,7 @@ impl Matcher<'_> {
             return Ok(());
         }
         let items = &mut self.statement.items;
-        let mut first: HashMap<u64, usize> = HashMap::new();
+        let mut first: BTreeMap<u64, usize> = BTreeMap::new();
         for at in 0..items.len() {
             let Item { operation, amount, line, .. } = items.get(at);
             let to = *first.entry(keys::of_id(operation)).or_insert(at);

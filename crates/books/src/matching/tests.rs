@@ -57,7 +57,10 @@ fn try_run(
     Ok((report, state.ok_or("too much is open")?))
 }
 
-fn found(report: &Report) -> Vec<(Matter, Option<u32>, Option<i64>, Option<i64>)> {
+/// What is wrong, the line, and both amounts.
+type Found = (Matter, Option<u32>, Option<i64>, Option<i64>);
+
+fn found(report: &Report) -> Vec<Found> {
     report.findings.iter().map(|its| (its.matter, its.line, its.there, its.here)).collect()
 }
 

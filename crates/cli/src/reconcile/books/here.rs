@@ -33,8 +33,8 @@ pub(super) fn feed(
     }
     let mut here = Here { map, at_ms, matcher, bar: bar.clone() };
     let fed = match settings.sql_url() {
-        Some(url) => runtime.block_on(here.from_tables(&url)),
-        None => here.from_log(&settings, &runtime),
+        Some(url) => runtime.block_on(here.read_tables(&url)),
+        None => here.read_log(&settings, &runtime),
     };
     bar.finish_and_clear();
     fed
@@ -50,7 +50,7 @@ struct Here<'h, 'm> {
 }
 
 impl Here<'_, '_> {
-    async fn from_tables(&mut self, url: &str) -> Result<String, Failed> {
+    async fn read_tables(&mut self, url: &str) -> Result<String, Failed> {
         let tables = Projection::open_read_only(url, ProjectionOptions::default()).await?;
         self.check_reach(&tables).await?;
         match self.map.kind {
@@ -164,7 +164,7 @@ impl Here<'_, '_> {
         }
     }
 
-    fn from_log(&mut self, settings: &ServerSettings, runtime: &Runtime) -> Result<String, Failed> {
+    fn read_log(&mut self, settings: &ServerSettings, runtime: &Runtime) -> Result<String, Failed> {
         // The database is not asked for; only the log is.
         let mut opened = sources::open(settings, runtime)?;
         opened.let_servers_start();
@@ -173,7 +173,7 @@ impl Here<'_, '_> {
                 let (matcher, map, at_ms) = (&mut *self.matcher, self.map, self.at_ms);
                 scarce_reconcile::units_then(opened.log(), at_ms, &mut |sku, unsold, reserved| {
                     let units = (sku.as_str(), signed(unsold), signed(reserved));
-                    take_units(matcher, map, at_ms, units).map_err(refused)
+                    take_units(matcher, map, at_ms, units).map_err(|error| refused(&error))
                 })?;
             }
             Kind::Statement => self.movements(&mut opened)?,
@@ -202,7 +202,7 @@ impl Here<'_, '_> {
                 hold: its.hold.map_or("", |hold| hold.as_str()),
                 party: party.map_or("", |party| party.as_str()),
             };
-            self.matcher.take(&movement).map_err(refused)
+            self.matcher.take(&movement).map_err(|error| refused(&error))
         })?;
         Ok(())
     }
@@ -218,7 +218,7 @@ fn take_units(
     matcher.take(&Movement { place: sku, at_ms, amount, operation: sku, hold: "", party: "" })
 }
 
-fn refused(error: BookError) -> ReconcileError {
+fn refused(error: &BookError) -> ReconcileError {
     ReconcileError::Broken { what: error.to_string() }
 }
 
