@@ -24,7 +24,9 @@ pub fn partition(id: &Id, partitions: u32) -> u32 {
     u32::from(slot(id)) % partitions.max(1)
 }
 
-fn tag(id: &str) -> &str {
+/// What of an id determines its slot: its `{tag}` if it has a non-empty one, or all of it.
+#[must_use]
+pub fn tag(id: &str) -> &str {
     let inner = id.find('{').and_then(|open| {
         let rest = &id[open + 1..];
         rest.find('}').map(|close| &rest[..close])

@@ -1,6 +1,45 @@
 //! What the machine and the engines must know about a command besides its arguments: the attributes in
 //! its row of the command table.
 
+/// The verb that a key must have to send a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// It shows something.
+    Read,
+    /// It takes from what there is not enough of: a debit, a reservation, a claim, an order.
+    Take,
+    /// It ends or corrects what was taken: a capture, a release, a cancellation.
+    Settle,
+    /// It brings in what there is to take: an account, money from outside, a stock item, a campaign.
+    Create,
+    /// It decides how that is handed out: freezes, corrects, closes, halts.
+    Administrate,
+    /// It is about the server and its log.
+    Operate,
+    /// It asks about an operation of the caller's own, or settles its doubt: callers that may send operations may do so.
+    Any,
+}
+
+impl Verb {
+    /// Those that a key can have.
+    pub const ALL: [Self; 6] =
+        [Self::Read, Self::Take, Self::Settle, Self::Create, Self::Administrate, Self::Operate];
+
+    /// The word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Take => "take",
+            Self::Settle => "settle",
+            Self::Create => "create",
+            Self::Administrate => "administrate",
+            Self::Operate => "operate",
+            Self::Any => "any",
+        }
+    }
+}
+
 /// Whether a refusal is stored under the operation id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusals {
@@ -45,12 +84,15 @@ pub enum Batch {
 /// The attributes of a command. A row that leaves one out does not compile:
 ///
 /// ```compile_fail,E0063
-/// use scarce_core::command::rules::{Batch, Memory, Refusals, Rules};
+/// use scarce_core::command::rules::{Batch, Memory, Refusals, Rules, Steps};
 ///
-/// let rules = Rules { refusals: Refusals::Remembered, memory: Memory::Takes, batch: Batch::Joins };
+/// let (refusals, memory, steps) = (Refusals::Remembered, Memory::Takes, Steps::One);
+/// let rules = Rules { refusals, memory, steps, batch: Batch::Joins };
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
+    /// The verb that a key must have.
+    pub verb: Verb,
     /// Whether its refusals are stored under the operation id.
     pub refusals: Refusals,
     /// How it affects memory.
@@ -63,7 +105,7 @@ pub struct Rules {
 
 /// The words of the table's attributes.
 pub(super) mod words {
-    pub(in super::super) use super::{Batch::*, Memory::*, Refusals::*, Steps::*};
+    pub(in super::super) use super::{Batch::*, Memory::*, Refusals::*, Steps::*, Verb::*};
 }
 
 /// The attributes of a row. A command that changes state must set all of them; most do not apply to a
@@ -72,8 +114,8 @@ macro_rules! rules {
     (Write $($attribute:ident: $value:ident),*) => {
         $crate::command::rules::Rules { $($attribute: $crate::command::rules::words::$value),* }
     };
-    (Read batch: $batch:ident) => {
-        rules!(Write refusals: Forgotten, memory: Takes, steps: One, batch: $batch)
+    (Read verb: $verb:ident, batch: $batch:ident) => {
+        rules!(Write verb: $verb, refusals: Forgotten, memory: Takes, steps: One, batch: $batch)
     };
 }
 

@@ -1,7 +1,7 @@
 //! The types of a row of the command table, and the macro that generates types from the rows.
 
 use super::argument::ArgumentKind;
-use super::rules::{Batch, Memory, Refusals, Rules, Steps};
+use super::rules::{Batch, Memory, Refusals, Rules, Steps, Verb};
 use super::work::{LINE_WORK, PIECE_WORK, STEP_WORK};
 use crate::event::EventSpec;
 use crate::outcome::Code;
@@ -92,6 +92,12 @@ impl CommandSpec {
     #[must_use]
     pub const fn group(&self) -> &'static str {
         self.group
+    }
+
+    /// The verb that a key must have to send it.
+    #[must_use]
+    pub const fn verb(&self) -> Verb {
+        self.rules.verb
     }
 
     /// Whether a refusal is stored under the operation id.
