@@ -1,0 +1,11 @@
+//! Keys of callers: what each may do, how they are kept, and whether one that is shown is right.
+//!
+//! Must not know: a port, a file, or a clock; the time is handed in.
+
+#![forbid(unsafe_code)]
+
+mod need;
+mod secret;
+
+pub use need::{Kind, Need};
+pub use secret::{KeyId, Secret, Shown};
