@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod need;
+mod scope;
 mod secret;
 
 pub use need::{Kind, Need};
+pub use scope::{Pattern, Scope, ScopeError};
 pub use secret::{KeyId, Secret, Shown};
