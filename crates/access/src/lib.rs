@@ -5,9 +5,11 @@
 #![forbid(unsafe_code)]
 
 mod need;
+mod rights;
 mod scope;
 mod secret;
 
 pub use need::{Kind, Need};
+pub use rights::{Lack, Rights};
 pub use scope::{Pattern, Scope, ScopeError};
 pub use secret::{KeyId, Secret, Shown};
