@@ -4,11 +4,13 @@
 
 #![forbid(unsafe_code)]
 
+mod key;
 mod need;
 mod rights;
 mod scope;
 mod secret;
 
+pub use key::{Asked, Key, KeyError, NAMESPACE_FRONT, Standing};
 pub use need::{Kind, Need};
 pub use rights::{Lack, Rights};
 pub use scope::{Pattern, Scope, ScopeError};
