@@ -1,0 +1,256 @@
+//! All keys of a deployment. Those that are over stay in it, so that a deployment whose last key was revoked is not open to
+//! everyone.
+
+use std::collections::BTreeMap;
+
+use scarce_core::types::TimeMs;
+use serde_json::{Value, json};
+
+use super::key::{Asked, Key, KeyError, Standing, damaged};
+use super::secret::{KeyId, Secret, Shown};
+
+/// The version of what is kept.
+pub const FORMAT_VERSION: u64 = 1;
+
+/// Why a key is not admitted. Callers are not told which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Denial {
+    /// There is no such key.
+    Unknown,
+    /// There is one of this id, with another secret.
+    Wrong,
+    /// It is right, and over.
+    Over(Standing),
+}
+
+/// All keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ring {
+    keys: BTreeMap<KeyId, Key>,
+}
+
+impl Ring {
+    /// Whether no key was ever made.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// The keys by id.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.keys.values()
+    }
+
+    /// The key of an id.
+    #[must_use]
+    pub fn get(&self, id: KeyId) -> Option<&Key> {
+        self.keys.get(&id)
+    }
+
+    /// Puts a key in, in place of the one of its id.
+    pub fn put(&mut self, key: Key) {
+        self.keys.insert(key.id, key);
+    }
+
+    /// The key that a caller shows, if it can be used.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn admit(&self, shown: &Shown, now: TimeMs) -> Result<&Key, Denial> {
+        let key = self.keys.get(&shown.id);
+        let is_right = key.map_or(Secret::NONE, |key| key.secret).is(&shown.secret());
+        match key {
+            None => Err(Denial::Unknown),
+            Some(_) if !is_right => Err(Denial::Wrong),
+            Some(key) => match key.standing(now) {
+                Standing::Active => Ok(key),
+                over => Err(Denial::Over(over)),
+            },
+        }
+    }
+
+    /// Makes a key.
+    ///
+    /// # Errors
+    /// When it cannot be as asked.
+    pub fn create(&mut self, asked: Asked, now: TimeMs) -> Result<(Key, Shown), KeyError> {
+        loop {
+            let (key, shown) = Key::create(asked.clone(), now)?;
+            if !self.keys.contains_key(&key.id) {
+                self.put(key.clone());
+                return Ok((key, shown));
+            }
+        }
+    }
+
+    /// Makes a key in place of another one, with its name, its scopes and its namespace; both can be used for the overlap.
+    /// A key that expires gets a successor for as long as it was made for.
+    ///
+    /// # Errors
+    /// When there is no such key, or it is over.
+    pub fn rotate(&mut self, name: &str, overlap_ms: u64, now: TimeMs) -> Result<(Key, Shown), KeyError> {
+        let mut old = self.find(name)?.clone();
+        match old.standing(now) {
+            Standing::Active if old.replaced_by.is_none() => {}
+            Standing::Active => return Err(KeyError::Over(old.id, "replaced")),
+            over => return Err(KeyError::Over(old.id, over.word())),
+        }
+        let asked = Asked {
+            name: old.name.clone(),
+            scopes: old.scopes.clone(),
+            namespace: Some(old.namespace.clone()),
+            ttl_ms: old.expires_ms.map(|expires| expires.saturating_sub(old.created_ms)),
+        };
+        let (key, shown) = self.create(asked, now)?;
+        let end = now.saturating_add(overlap_ms);
+        old.expires_ms = Some(old.expires_ms.map_or(end, |expires| expires.min(end)));
+        old.replaced_by = Some(key.id);
+        self.put(old);
+        Ok((key, shown))
+    }
+
+    /// Revokes a key. Whether it was not yet.
+    ///
+    /// # Errors
+    /// When there is no such key.
+    pub fn revoke(&mut self, name: &str, now: TimeMs) -> Result<(KeyId, bool), KeyError> {
+        let mut key = self.find(name)?.clone();
+        let is_new = key.revoked_ms.is_none();
+        key.revoked_ms.get_or_insert(now);
+        let id = key.id;
+        self.put(key);
+        Ok((id, is_new))
+    }
+
+    /// The key of an id or a name. Of several with a name, the one that none has replaced.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn find(&self, name: &str) -> Result<&Key, KeyError> {
+        if let Some(key) = KeyId::parse(name).and_then(|id| self.keys.get(&id)) {
+            return Ok(key);
+        }
+        let named = |is_wanted: fn(&Key) -> bool| {
+            self.keys.values().filter(|key| key.name == name).filter(|key| is_wanted(key)).collect::<Vec<_>>()
+        };
+        let last = named(|key| key.revoked_ms.is_none() && key.replaced_by.is_none());
+        match (last.as_slice(), named(|_| true).as_slice()) {
+            ([key], _) | ([], [key]) => Ok(key),
+            ([], []) => Err(KeyError::Unknown(name.to_owned())),
+            _ => Err(KeyError::Ambiguous(name.to_owned())),
+        }
+    }
+
+    /// The text in which they are kept.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let keys: Vec<Value> = self.keys.values().map(Key::to_json).collect();
+        format!("{:#}\n", json!({ "format": FORMAT_VERSION, "keys": keys }))
+    }
+
+    /// Reads the text.
+    ///
+    /// # Errors
+    /// When it is damaged, or of a newer release.
+    pub fn from_text(text: &str) -> Result<Self, KeyError> {
+        let value: Value = serde_json::from_str(text).map_err(|error| damaged(&error.to_string()))?;
+        match value.get("format").and_then(Value::as_u64) {
+            Some(FORMAT_VERSION) => {}
+            Some(newer) => {
+                return Err(damaged(&format!("format {newer}; this release reads {FORMAT_VERSION}")));
+            }
+            None => return Err(damaged("no format is given")),
+        }
+        let keys = value.get("keys").and_then(Value::as_array).ok_or_else(|| damaged("no keys are given"))?;
+        let mut ring = Self::default();
+        for key in keys {
+            ring.put(Key::from_json(key)?);
+        }
+        if ring.keys.len() == keys.len() { Ok(ring) } else { Err(damaged("an id is there twice")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scope::Scope;
+
+    fn asked(ttl_ms: Option<u64>) -> Asked {
+        let scopes = vec![Scope::parse("take:stock:sku-*").expect("a scope")];
+        Asked { name: "shop".to_owned(), scopes, namespace: None, ttl_ms }
+    }
+
+    #[test]
+    fn a_key_is_admitted_by_its_secret_until_it_is_over() {
+        let mut ring = Ring::default();
+        let (key, shown) = ring.create(asked(Some(100)), 1_000).expect("a key");
+        assert_eq!(ring.admit(&shown, 1_099).map(|its| its.id), Ok(key.id));
+        assert_eq!(ring.admit(&shown, 1_100), Err(Denial::Over(Standing::Expired)));
+        let mut text = shown.reveal();
+        let last = if text.pop() == Some('0') { '1' } else { '0' };
+        text.push(last);
+        let other = Shown::parse(text.as_bytes()).expect("a key");
+        assert_eq!(ring.admit(&other, 1_000), Err(Denial::Wrong));
+        assert_eq!(ring.admit(&Shown::draw().expect("random"), 1_000), Err(Denial::Unknown));
+        assert_eq!(ring.revoke("shop", 1_050).expect("a key"), (key.id, true));
+        assert_eq!(ring.revoke(&key.id.to_string(), 1_060).expect("a key"), (key.id, false));
+        assert_eq!(ring.admit(&shown, 1_000), Err(Denial::Over(Standing::Revoked)));
+        assert!(!ring.is_empty());
+    }
+
+    #[test]
+    fn both_keys_of_a_rotation_can_be_used_for_the_overlap_and_share_the_namespace() {
+        let mut ring = Ring::default();
+        let (old, first) = ring.create(asked(Some(1_000)), 0).expect("a key");
+        let (new, second) = ring.rotate("shop", 50, 500).expect("a key");
+        assert_eq!((&new.namespace, &new.scopes), (&old.namespace, &old.scopes));
+        assert!(ring.admit(&first, 549).is_ok() && ring.admit(&second, 549).is_ok());
+        assert_eq!(ring.admit(&first, 550), Err(Denial::Over(Standing::Expired)));
+        assert!(ring.admit(&second, 1_499).is_ok() && ring.admit(&second, 1_500).is_err());
+        assert!(ring.rotate(&old.id.to_string(), 50, 510).is_err(), "it was replaced");
+        assert_eq!(ring.find("shop").expect("a key").id, new.id);
+        let (third, _) = ring.rotate("shop", 0, 600).expect("a key");
+        assert_eq!(ring.admit(&second, 600), Err(Denial::Over(Standing::Expired)));
+        ring.create(asked(None), 600).expect("a key");
+        assert!(matches!(ring.find("shop"), Err(KeyError::Ambiguous(_))));
+        assert_eq!(ring.find(&format!("sk_{}", third.id)).expect("a key").id, third.id);
+    }
+
+    #[test]
+    fn what_is_kept_is_read_back_and_has_no_secret() {
+        let mut ring = Ring::default();
+        let (_, shown) = ring.create(asked(None), 5).expect("a key");
+        ring.rotate("shop", 7, 6).expect("a key");
+        let text = ring.to_text();
+        assert!(!text.contains(&shown.reveal()[16..]));
+        assert_eq!(Ring::from_text(&text).expect("keys"), ring);
+        for (from, to) in [
+            ("\"format\": 1", "\"format\": 2"),
+            ("\"namespace\"", "\"nomespace\""),
+            ("take:stock:sku-*", "steal:stock:sku-*"),
+            ("\"revoked_ms\": null", "\"revoked_ms\": \"\""),
+            ("\"secret_sha256\": \"", "\"secret_sha256\": \"0"),
+            ("\"scopes\": [", "\"only_from\": \"10.0.0.1\", \"scopes\": ["),
+        ] {
+            let other = text.replacen(from, to, 1);
+            assert!(other != text && Ring::from_text(&other).is_err(), "{to}");
+        }
+        assert!(Ring::from_text(&text[..text.len() / 2]).is_err());
+    }
+
+    #[test]
+    fn names_and_namespaces_are_plain() {
+        for name in ["", "a b", "a/b", "key:x", "ä", &"x".repeat(49)] {
+            assert!(Key::create(Asked { name: name.to_owned(), ..asked(None) }, 0).is_err(), "{name}");
+            let namespace = Some(name.to_owned()).filter(|name| !name.is_empty());
+            let is_refused = Key::create(Asked { namespace: namespace.clone(), ..asked(None) }, 0).is_err();
+            assert_eq!(is_refused, namespace.is_some(), "{name}");
+        }
+        let (own, _) = Key::create(asked(None), 0).expect("a key");
+        assert_eq!(own.engine_namespace(), format!("key:{}", own.id));
+        let (shared, _) =
+            Key::create(Asked { namespace: Some(String::new()), ..asked(None) }, 0).expect("a key");
+        assert_eq!(shared.engine_namespace(), "");
+        assert!(Key::create(Asked { scopes: Vec::new(), ..asked(None) }, 0).is_err());
+    }
+}
