@@ -1,0 +1,150 @@
+//! A caller: who it is, and what it may do.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use scarce_access::{Key, KeyId, Lack, Need, Rights};
+use scarce_core::command::{Command, CommandSpec};
+use scarce_core::types::TimeMs;
+
+/// A refusal of a key is logged at most once in this time.
+const TOLD_EVERY_MS: TimeMs = 1_000;
+
+/// Last uses are known to the hour.
+pub const USED_MS: TimeMs = 3_600_000;
+
+/// A key that is in use.
+#[derive(Debug)]
+pub struct Grant {
+    /// The key's public part.
+    pub id: KeyId,
+    /// Its name.
+    pub name: String,
+    /// The namespace of its operation ids, as the engine has it.
+    pub namespace: String,
+    rights: Rights,
+    is_limited: bool,
+    is_over: AtomicBool,
+    /// The hour of the last use.
+    pub(crate) used_ms: AtomicU64,
+    told_ms: AtomicU64,
+}
+
+impl Grant {
+    pub(crate) fn new(key: &Key) -> Self {
+        let (rights, namespace) = (Rights::new(key.scopes.clone()), key.engine_namespace());
+        Self {
+            id: key.id,
+            name: key.name.clone(),
+            is_limited: !rights.is_all() || !namespace.is_empty(),
+            namespace,
+            rights,
+            is_over: AtomicBool::new(false),
+            used_ms: AtomicU64::new(0),
+            told_ms: AtomicU64::new(0),
+        }
+    }
+
+    /// Those who came with it may not go on.
+    pub(crate) fn end(&self) {
+        tracing::info!(key = %self.id, name = self.name, "a key of a caller is no longer admitted");
+        self.is_over.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn note_use(&self, now: TimeMs) {
+        self.used_ms.fetch_max(now / USED_MS * USED_MS, Ordering::Relaxed);
+    }
+
+    /// Logs what it lacks, but not each time.
+    fn tell(&self, lack: &Lack, request: &str) {
+        let now = super::now_ms();
+        if now.saturating_sub(self.told_ms.swap(now, Ordering::Relaxed)) >= TOLD_EVERY_MS {
+            tracing::warn!(key = %self.id, name = self.name, %lack, request, "a key lacks the scope for a request");
+        }
+    }
+}
+
+/// A caller. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Caller {
+    grant: Option<Arc<Grant>>,
+    /// It showed nothing, because nothing needed to be shown.
+    is_open: bool,
+}
+
+impl Caller {
+    pub(crate) const fn open() -> Self {
+        Self { grant: None, is_open: true }
+    }
+
+    /// The one with the password, which may do everything.
+    pub(crate) const fn all() -> Self {
+        Self { grant: None, is_open: false }
+    }
+
+    pub(crate) const fn with(grant: Arc<Grant>) -> Self {
+        Self { grant: Some(grant), is_open: false }
+    }
+
+    pub(crate) const fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.grant.as_ref().is_some_and(|grant| grant.is_over.load(Ordering::Acquire))
+    }
+
+    /// The namespace of its operation ids; empty for that of the password.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        self.grant.as_ref().map_or("", |grant| &grant.namespace)
+    }
+
+    /// Whether its requests must be checked, or have a namespace: not with the password, nor with a key of everything in
+    /// the password's namespace.
+    #[inline]
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.grant.as_ref().is_some_and(|grant| grant.is_limited)
+    }
+
+    /// Whether it may send a command.
+    ///
+    /// # Errors
+    /// What its key lacks.
+    #[inline]
+    pub fn check(&self, spec: &CommandSpec, command: &Command) -> Result<(), Lack> {
+        match &self.grant {
+            None => Ok(()),
+            Some(grant) => grant.rights.check(spec, command).inspect_err(|lack| grant.tell(lack, spec.name)),
+        }
+    }
+
+    /// Whether it may send a command about any resource.
+    ///
+    /// # Errors
+    /// What its key lacks.
+    pub fn check_any(&self, spec: &CommandSpec) -> Result<(), Lack> {
+        match &self.grant {
+            None => Ok(()),
+            Some(grant) => grant.rights.check_any(spec).inspect_err(|lack| grant.tell(lack, spec.name)),
+        }
+    }
+
+    /// Whether it may do something, without a word in the log if it may not.
+    #[must_use]
+    pub fn may(&self, need: Need) -> bool {
+        self.grant.as_ref().is_none_or(|grant| grant.rights.check_need(need, None).is_ok())
+    }
+
+    /// Whether it may do what is no command of the table; `id` is the resource that it is about, if it is about one.
+    ///
+    /// # Errors
+    /// What its key lacks.
+    pub fn check_need(&self, need: Need, id: Option<&str>, request: &str) -> Result<(), Lack> {
+        match &self.grant {
+            None => Ok(()),
+            Some(grant) => grant.rights.check_need(need, id).inspect_err(|lack| grant.tell(lack, request)),
+        }
+    }
+}
