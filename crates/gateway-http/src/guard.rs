@@ -28,12 +28,12 @@ pub(super) async fn authenticate(
     request: Request,
     next: Next,
 ) -> Response {
-    if !shared.access.requires_password() {
+    if !shared.access.requires_login() {
         return next.run(request).await;
     }
     let peer = request.extensions().get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.0);
-    match shown(&request).map(|shown| shared.access.log_in(peer, &shown)) {
-        Some(Login::Admitted) => next.run(request).await,
+    match shown(&request).map(|shown| shared.access.log_in(peer, &shown, scarce_gateway::now_ms())) {
+        Some(Login::Admitted(_)) => next.run(request).await,
         None | Some(Login::Wrong) => reply::of_port(PortCode::Unauthenticated, speech),
         Some(Login::Delayed(_)) => reply::of_port(PortCode::TooManyAttempts, speech),
     }
@@ -65,7 +65,7 @@ pub(super) async fn check_host(
 ) -> Response {
     let mut hosts = request.headers().get_all(HOST).iter().peekable();
     let is_local = hosts.peek().is_some() && hosts.all(|host| host.to_str().is_ok_and(is_local));
-    if shared.access.requires_password() || is_local {
+    if shared.access.requires_login() || is_local {
         return next.run(request).await;
     }
     reply::of_port(PortCode::Misdirected, speech)

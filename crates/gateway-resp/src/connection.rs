@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use mio::net::TcpStream;
-use scarce_gateway::ConnectionPlace;
+use scarce_gateway::{Access, ConnectionPlace};
 
 use super::RespShared;
 use super::output::{Output, Sent};
@@ -164,7 +164,7 @@ impl Connection {
 
     fn serve_buffered(&mut self, around: &mut Around<'_>, token: usize) -> io::Result<()> {
         while !self.is_closing && around.local.has_room() && self.may_ask() {
-            let limits = if self.session.is_authenticated { LIMITS } else { LIMITS_BEFORE_AUTH };
+            let limits = if self.session.is_authenticated() { LIMITS } else { LIMITS_BEFORE_AUTH };
             match self.parser.read(&self.input[self.at..], limits) {
                 Ok(ParseProgress::Incomplete) => {
                     self.compact();
@@ -291,7 +291,7 @@ impl Connection {
 
     /// Whether the caller had enough time to authenticate, or to finish a request, and has not done so.
     pub(super) fn is_overdue(&self, now: Instant) -> bool {
-        let is_stranger = !self.session.is_authenticated && now - self.opened_at > LOGIN_MAX;
+        let is_stranger = !self.session.is_authenticated() && now - self.opened_at > LOGIN_MAX;
         // What it sent and was not read yet is not the caller's delay.
         let begun = [self.unfinished_since, self.socket.begun().map(|begun| begun.at)];
         let is_slow = begun.into_iter().flatten().any(|since| now - since > REQUEST_MAX);
@@ -308,6 +308,11 @@ impl Connection {
         let arrived_at = begun.map_or(self.arrived.1, |begun| begun.arrived_at.max(self.arrived.1));
         let bytes = self.input.capacity() + begun.map_or(0, |begun| begun.bytes);
         Some(((self.has_asked, arrived_at), bytes))
+    }
+
+    /// Whether its caller may not go on although it was admitted.
+    pub(super) fn is_over(&self, access: &Access) -> bool {
+        self.session.is_over(access)
     }
 
     /// Takes no more requests. Pending replies are still sent.

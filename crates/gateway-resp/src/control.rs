@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use scarce_access::Need;
 use scarce_core::facts;
 use scarce_core::outcome::Outcome;
 use scarce_core::types::Natural;
 use scarce_engine::Request;
-use scarce_gateway::Login;
+use scarce_gateway::{Login, now_ms};
 
 use super::consumers;
 use super::documents;
@@ -27,8 +28,13 @@ impl Session {
     pub(super) fn control(&mut self, name: &[u8], arguments: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
         let name = String::from_utf8_lossy(name).to_ascii_uppercase();
         let free = matches!(name.as_str(), "AUTH" | "HELLO" | "QUIT" | "RESET");
-        if !self.is_authenticated && !free {
+        if !self.is_authenticated() && !free {
             self.say(turn, |replies| replies.error("NOAUTH", "Authentication required."));
+            return Flow::Continue;
+        }
+        if let Some(Err(lack)) = documents::control(&name).map(|its| self.may(its, arguments)) {
+            self.abort_transaction();
+            self.lacking(&lack, turn);
             return Flow::Continue;
         }
         let batchable = matches!(
@@ -63,6 +69,8 @@ impl Session {
 
     fn answer(&mut self, name: &str, arguments: &[&[u8]], turn: &mut Turn<'_>) {
         match (name, arguments) {
+            // What has no row says nothing of who may send it.
+            _ if documents::control(name).is_none() => self.unknown(name, turn),
             ("PING", []) => self.say(turn, |replies| replies.simple("PONG")),
             ("PING" | "ECHO", [text]) => self.say(turn, |replies| replies.bulk(text)),
             ("HELLO", _) => self.hello(arguments, turn),
@@ -137,7 +145,7 @@ impl Session {
                 return self.unknown("HELLO", turn);
             }
         }
-        if !self.is_authenticated {
+        if !self.is_authenticated() {
             return self.say(turn, |replies| {
                 replies.error(
                     "NOAUTH",
@@ -167,7 +175,7 @@ impl Session {
     }
 
     fn auth(&mut self, password: &[u8], turn: &mut Turn<'_>) {
-        if !turn.shared.access.requires_password() {
+        if !turn.shared.access.requires_login() {
             let text =
                 "AUTH called without any password configured; start the server with one, or leave AUTH out";
             return self.say(turn, |replies| replies.error("ERR", text));
@@ -178,9 +186,11 @@ impl Session {
     }
 
     fn log_in(&mut self, password: &[u8], turn: &mut Turn<'_>) -> bool {
-        match turn.shared.access.log_in(self.address, password) {
-            Login::Admitted => {
-                self.is_authenticated = true;
+        match turn.shared.access.log_in(self.address, password, now_ms()) {
+            Login::Admitted(caller) => {
+                // Its lines were allowed to who the caller was before.
+                self.abort_transaction();
+                self.caller = Some(caller);
                 return true;
             }
             Login::Wrong => self.say(turn, |replies| {
@@ -201,7 +211,7 @@ impl Session {
         self.transaction = None;
         self.name.clear();
         self.protocol = Protocol::Resp2;
-        self.is_authenticated = !turn.shared.access.requires_password();
+        self.caller = turn.shared.access.stranger();
         self.say(turn, |replies| replies.simple("RESET"));
     }
 
@@ -243,6 +253,10 @@ impl Session {
             std::process::id(),
             turn.shared.started_at.elapsed().as_secs(),
         );
+        if !self.caller.as_ref().is_some_and(|caller| caller.may(Need::OPERATE)) {
+            text.push_str("# Replication\r\nrole:master\r\n");
+            return self.say(turn, |replies| replies.bulk(text.as_bytes()));
+        }
         let connections = &turn.shared.connections_open;
         let _ = write!(
             text,

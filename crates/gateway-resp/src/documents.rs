@@ -1,46 +1,139 @@
 //! `COMMAND …` and `<GROUP>.HELP`, from the command table.
 
+use scarce_access::{Kind, Need};
+use scarce_core::command::rules::Verb;
 use scarce_core::command::{ArgumentSpec, COMMANDS, CommandSpec, Effect, table};
 
+use super::control::printable;
 use super::reply::Replies;
 
-/// What the port answers besides the command table: name and usage.
-pub const CONTROLS: &[(&str, &str)] = &[
-    ("PING", "PING [text]"),
-    ("ECHO", "ECHO text"),
-    ("HELLO", "HELLO [2|3] [AUTH user password] [SETNAME name]"),
-    ("AUTH", "AUTH [user] password"),
-    ("SELECT", "SELECT 0"),
-    ("QUIT", "QUIT"),
-    ("RESET", "RESET"),
-    ("INFO", "INFO [section ...]"),
-    ("COMMAND", "COMMAND [COUNT|LIST|DOCS [name ...]|INFO [name ...]]"),
-    ("CLIENT", "CLIENT ID|GETNAME|INFO|LIST|SETNAME name|SETINFO attribute value"),
-    ("CONFIG", "CONFIG GET pattern [pattern ...]"),
-    ("MULTI", "MULTI"),
-    ("EXEC", "EXEC"),
-    ("DISCARD", "DISCARD"),
-    ("BATCH.ID", "BATCH.ID id [DEADLINE ms] [DURABILITY level]"),
-    ("BATCH.DEADLINE", "BATCH.DEADLINE ms"),
-    ("BATCH.DURABILITY", "BATCH.DURABILITY level"),
-    ("DRYRUN", "DRYRUN command [argument ...]"),
-    ("SNAPSHOT", "SNAPSHOT"),
-    (
-        "CONSUMER",
-        "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|STANDING partition epoch sequence|REBASE name",
-    ),
-    ("FCALL", "FCALL name[@version] numkeys [key ...] [argument ...]"),
-    ("FCALL_RO", "FCALL_RO name[@version] numkeys [key ...] [argument ...]"),
-    ("EVALSHA", "EVALSHA digest numkeys [key ...] [argument ...]"),
-    ("EVALSHA_RO", "EVALSHA_RO digest numkeys [key ...] [argument ...]"),
-    ("SCRIPT", "SCRIPT EXISTS digest [digest ...]|LOAD text"),
-    ("SLOWLOG", "SLOWLOG GET [count]|LEN|RESET"),
-    ("EVENTS", "EVENTS partition epoch sequence [COUNT n] [JSON]"),
+/// What the caller of a control needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// To be admitted. What is carried out in the end, such as the lines of a batch, is checked by itself.
+    Nothing,
+    /// To operate the server.
+    Operate,
+    /// A verb on the script that the first argument names.
+    Script(Verb),
+    /// To read all scripts.
+    Scripts,
+}
+
+impl Needs {
+    /// What that is, and on which script.
+    pub(super) fn of(self, arguments: &[&[u8]]) -> Option<(Need, Option<String>)> {
+        match self {
+            Self::Nothing => None,
+            Self::Operate => Some((Need::OPERATE, None)),
+            Self::Scripts => Some((Need::on(Verb::Read, Kind::Script), None)),
+            Self::Script(verb) => {
+                let name = arguments.first().map(|name| printable(&String::from_utf8_lossy(name)));
+                let name = name.map(|name| name.split('@').next().unwrap_or_default().to_owned());
+                Some((Need::on(verb, Kind::Script), name))
+            }
+        }
+    }
+}
+
+/// What the port answers besides the command table.
+#[derive(Clone, Copy, Debug)]
+pub struct Control {
+    /// Its name.
+    pub name: &'static str,
+    /// How it is written.
+    pub usage: &'static str,
+    /// What its caller needs.
+    pub needs: Needs,
+}
+
+/// What the port answers besides the command table. A control without a row is unknown.
+pub const CONTROLS: &[Control] = &[
+    Control { name: "PING", usage: "PING [text]", needs: Needs::Nothing },
+    Control { name: "ECHO", usage: "ECHO text", needs: Needs::Nothing },
+    Control {
+        name: "HELLO",
+        usage: "HELLO [2|3] [AUTH user password] [SETNAME name]",
+        needs: Needs::Nothing,
+    },
+    Control { name: "AUTH", usage: "AUTH [user] password", needs: Needs::Nothing },
+    Control { name: "SELECT", usage: "SELECT 0", needs: Needs::Nothing },
+    Control { name: "QUIT", usage: "QUIT", needs: Needs::Nothing },
+    Control { name: "RESET", usage: "RESET", needs: Needs::Nothing },
+    Control { name: "INFO", usage: "INFO [section ...]", needs: Needs::Nothing },
+    Control {
+        name: "COMMAND",
+        usage: "COMMAND [COUNT|LIST|DOCS [name ...]|INFO [name ...]]",
+        needs: Needs::Nothing,
+    },
+    Control {
+        name: "CLIENT",
+        usage: "CLIENT ID|GETNAME|INFO|LIST|SETNAME name|SETINFO attribute value",
+        needs: Needs::Nothing,
+    },
+    Control { name: "CONFIG", usage: "CONFIG GET pattern [pattern ...]", needs: Needs::Operate },
+    Control { name: "MULTI", usage: "MULTI", needs: Needs::Nothing },
+    Control { name: "EXEC", usage: "EXEC", needs: Needs::Nothing },
+    Control { name: "DISCARD", usage: "DISCARD", needs: Needs::Nothing },
+    Control {
+        name: "BATCH.ID",
+        usage: "BATCH.ID id [DEADLINE ms] [DURABILITY level]",
+        needs: Needs::Nothing,
+    },
+    Control { name: "BATCH.DEADLINE", usage: "BATCH.DEADLINE ms", needs: Needs::Nothing },
+    Control { name: "BATCH.DURABILITY", usage: "BATCH.DURABILITY level", needs: Needs::Nothing },
+    Control { name: "DRYRUN", usage: "DRYRUN command [argument ...]", needs: Needs::Nothing },
+    Control { name: "SNAPSHOT", usage: "SNAPSHOT", needs: Needs::Operate },
+    Control {
+        name: "CONSUMER",
+        usage: "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|STANDING partition epoch sequence|REBASE name",
+        needs: Needs::Operate,
+    },
+    Control {
+        name: "FCALL",
+        usage: "FCALL name[@version] numkeys [key ...] [argument ...]",
+        needs: Needs::Script(Verb::Take),
+    },
+    Control {
+        name: "FCALL_RO",
+        usage: "FCALL_RO name[@version] numkeys [key ...] [argument ...]",
+        needs: Needs::Script(Verb::Read),
+    },
+    Control {
+        name: "EVALSHA",
+        usage: "EVALSHA digest numkeys [key ...] [argument ...]",
+        needs: Needs::Script(Verb::Take),
+    },
+    Control {
+        name: "EVALSHA_RO",
+        usage: "EVALSHA_RO digest numkeys [key ...] [argument ...]",
+        needs: Needs::Script(Verb::Read),
+    },
+    Control { name: "SCRIPT", usage: "SCRIPT EXISTS digest [digest ...]|LOAD text", needs: Needs::Scripts },
+    Control { name: "SLOWLOG", usage: "SLOWLOG GET [count]|LEN|RESET", needs: Needs::Operate },
+    Control {
+        name: "EVENTS",
+        usage: "EVENTS partition epoch sequence [COUNT n] [JSON]",
+        needs: Needs::Operate,
+    },
 ];
+
+/// Rows of what is not shown: Redis commands that are explained away, and the clock of tests.
+const HIDDEN: &[Control] = &[
+    Control { name: "WATCH", usage: "", needs: Needs::Nothing },
+    Control { name: "UNWATCH", usage: "", needs: Needs::Nothing },
+    Control { name: "DEBUG.CLOCK", usage: "", needs: Needs::Operate },
+    Control { name: "DEBUG.EXPIRE", usage: "", needs: Needs::Operate },
+];
+
+/// The row of a name.
+pub(super) fn control(name: &str) -> Option<&'static Control> {
+    CONTROLS.iter().chain(HIDDEN).find(|control| control.name == name)
+}
 
 /// The usage line of a command that is not in the command table.
 pub fn usage_of_control(name: &str) -> Option<&'static str> {
-    CONTROLS.iter().find(|(its, _)| *its == name).map(|(_, usage)| *usage)
+    CONTROLS.iter().find(|control| control.name == name).map(|control| control.usage)
 }
 
 /// Whether commands of this group exist.

@@ -70,6 +70,8 @@ pub struct Reactor {
     /// The memory that unread replies take.
     unread: Arc<UnreadOfThread>,
     draining: Draining,
+    /// How often the keys of callers had changed when connections were last checked.
+    keys_seen: u64,
     /// The connections with work to do, so that idle ones cost nothing in a turn.
     active: Vec<usize>,
     scratch: Vec<u8>,
@@ -100,6 +102,7 @@ impl Reactor {
         });
         let (sender, arrivals) = crossbeam_channel::unbounded();
         shared.drain.join(waker.clone());
+        shared.access.keys.wake_on_change(waker.clone());
         let greeter = shared.handshakes.clone().map(|handshakes| Greeter::new(handshakes, waker.clone()));
         Ok(Self {
             poll,
@@ -113,6 +116,7 @@ impl Reactor {
             unfinished: Unfinished::default(),
             unread: shared.places.unread.join(waker.clone()),
             draining: Draining::No,
+            keys_seen: shared.access.keys.changes(),
             active: Vec::new(),
             scratch: vec![0; READ_BYTES],
             envelope: Envelope::default(),
@@ -330,6 +334,7 @@ impl Reactor {
         local.begin_turn();
         self.adopt_greeted();
         self.deliver();
+        self.end_revoked();
         if self.shared.drain.is_requested() {
             self.begin_drain();
         }
@@ -343,6 +348,21 @@ impl Reactor {
         self.drop_overdue();
         self.rest();
         Ok(())
+    }
+
+    /// Takes no more requests of callers that may not go on. What they asked before is still answered.
+    fn end_revoked(&mut self) {
+        let changes = self.shared.access.keys.changes();
+        if changes == std::mem::replace(&mut self.keys_seen, changes) {
+            return;
+        }
+        for (at, connection) in self.connections.iter_mut().enumerate() {
+            let Some(connection) = connection else { continue };
+            if connection.is_over(&self.shared.access) {
+                connection.end();
+                activate(at, connection, &mut self.active);
+            }
+        }
     }
 
     /// Takes no more requests.

@@ -11,6 +11,7 @@ use scarce_core::outcome::{Durability, Outcome, Receipt, Value};
 use scarce_core::packets::count_to_cut;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Failure, Request};
+use scarce_gateway::Caller;
 
 use super::RespShared;
 use super::aside::Aside;
@@ -151,7 +152,8 @@ pub(super) struct Session {
     pub(super) protocol: Protocol,
     pub(super) name: String,
     pub(super) library: String,
-    pub(super) is_authenticated: bool,
+    /// Who it is, once it is authenticated.
+    pub(super) caller: Option<Caller>,
     /// The caller's address.
     pub(super) address: IpAddr,
     pub(super) transaction: Option<Transaction>,
@@ -169,7 +171,7 @@ impl Session {
             protocol: Protocol::Resp2,
             name: String::new(),
             library: String::new(),
-            is_authenticated: !shared.access.requires_password(),
+            caller: shared.access.stranger(),
             address,
             transaction: None,
             last_spec: None,
@@ -192,7 +194,7 @@ impl Session {
     /// Handles one request.
     pub(super) fn handle(&mut self, words: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
         let Some((name, arguments)) = words.split_first() else { return Flow::Continue };
-        if let Some(spec) = self.spec_of(name).filter(|_| self.is_authenticated) {
+        if let Some(spec) = self.spec_of(name).filter(|_| self.is_authenticated()) {
             return self.command(spec, arguments, turn);
         }
         self.control(name, arguments, turn)
@@ -215,7 +217,11 @@ impl Session {
     fn command(&mut self, spec: &'static CommandSpec, arguments: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
         if spec.effect == Effect::Write && self.transaction.is_none() && turn.shared.engine.partitions() == 1
         {
-            return self.plain(spec, arguments, turn);
+            // The plain way knows no keys and no namespaces.
+            return match self.is_limited() {
+                true => self.change(spec, arguments, turn),
+                false => self.plain(spec, arguments, turn),
+            };
         }
         let parsed = Command::parse(spec, arguments);
         let (command, common) = match parsed {
@@ -226,6 +232,11 @@ impl Session {
                 return Flow::Continue;
             }
         };
+        if let Err(lack) = self.check(spec, &command) {
+            self.abort_transaction();
+            self.lacking(&lack, turn);
+            return Flow::Continue;
+        }
         if self.transaction.is_some() {
             let bytes = arguments.iter().map(|word| word.len()).sum();
             self.queue(spec, (command, bytes), &common, turn);
@@ -258,6 +269,14 @@ impl Session {
             self.misshapen(spec, &problem, turn);
             return Flow::Continue;
         }
+        if let Some(caller) = self.caller.as_ref().filter(|caller| caller.is_limited()) {
+            turn.envelope.namespace = caller.namespace().into();
+            let checked = turn.envelope.commands().first().map_or(Ok(()), |its| caller.check(spec, its));
+            if let Err(lack) = checked {
+                self.lacking(&lack, turn);
+                return Flow::Continue;
+            }
+        }
         let work = turn.envelope.commands().first().map_or(0, Command::work);
         let flow = if takes_long(spec) { Flow::Yield } else { Flow::after(work) };
         let partition = partition_of(turn.envelope.commands(), turn.shared.engine.partitions());
@@ -279,28 +298,13 @@ impl Session {
         self.send(common, body, form, Request::Write, turn);
     }
 
-    /// `DRYRUN command …`: what the command would answer.
-    pub(super) fn dry_run(&mut self, name: &[u8], arguments: &[&[u8]], turn: &mut Turn<'_>) {
-        let Some(spec) = table::find(name) else {
-            return self
-                .say(turn, |replies| replies.error("ERR", "DRYRUN takes a command of the command table"));
-        };
-        match Command::parse(spec, arguments) {
-            Err(problem) => self.misshapen(spec, &problem, turn),
-            Ok((command, _)) if spec.effect == Effect::Read => self.read(spec, command, turn),
-            Ok((command, common)) => {
-                self.send(common, Body::Single(command), Form::Command(spec), Request::DryRun, turn);
-            }
-        }
-    }
-
-    fn misshapen(&self, spec: &CommandSpec, problem: &Invalid, turn: &mut Turn<'_>) {
+    pub(super) fn misshapen(&self, spec: &CommandSpec, problem: &Invalid, turn: &mut Turn<'_>) {
         self.say(turn, |replies| {
             replies.error("ERR", &format!("INVALID {problem}. Usage: {}", spec.usage()));
         });
     }
 
-    fn send(
+    pub(super) fn send(
         &mut self,
         common: Common,
         body: Body,
@@ -314,8 +318,9 @@ impl Session {
         };
         if count_to_cut(body.commands()) > CUT_INLINE_MAX {
             let engine = turn.shared.engine.clone();
+            let namespace = self.namespace().to_owned();
             let work = move || {
-                let envelope = Envelope::new("", common, body, engine.secret());
+                let envelope = Envelope::new(&namespace, common, body, engine.secret());
                 Arrival::Answers(match envelope {
                     // Waiting here bounds how many cuts there are in memory at a time.
                     Ok(envelope) => engine.call(partition, vec![request(envelope)]),
@@ -324,7 +329,7 @@ impl Session {
             };
             return self.do_aside(form, &turn.shared.cuts, work, turn);
         }
-        match Envelope::new("", common, body, turn.shared.engine.secret()) {
+        match Envelope::new(self.namespace(), common, body, turn.shared.engine.secret()) {
             Ok(envelope) => self.submit(partition, request(envelope), form, turn),
             Err(problem) => self.refuse(problem.into(), &form, turn),
         }
@@ -367,10 +372,10 @@ impl Session {
         }
     }
 
-    fn read(&mut self, spec: &'static CommandSpec, command: Command, turn: &mut Turn<'_>) {
+    pub(super) fn read(&mut self, spec: &'static CommandSpec, command: Command, turn: &mut Turn<'_>) {
         let is_of_all = matches!(&command, Command::Digest(digest) if digest.resource.0.is_none());
         let partition = partition_of(std::slice::from_ref(&command), turn.shared.engine.partitions());
-        let request = Request::Read(String::new(), command);
+        let request = Request::Read(self.namespace().to_owned(), command);
         match partition {
             _ if is_of_all => self.ask_all(&request, Form::Digests(spec), turn),
             Ok(partition) if takes_long(spec) => self.leave(partition, request, Form::Command(spec), turn),

@@ -42,7 +42,7 @@ pub(super) fn text(name: &str) -> String {
     if let Some((_, hint)) = REDIS.iter().find(|(names, _)| names.contains(&upper.as_str())) {
         return format!("unknown command '{shown}': {hint}");
     }
-    let names = COMMANDS.iter().map(|spec| spec.name).chain(CONTROLS.iter().map(|(name, _)| *name));
+    let names = COMMANDS.iter().map(|spec| spec.name).chain(CONTROLS.iter().map(|control| control.name));
     match nearest(&upper, names) {
         Some(near) => format!("unknown command '{shown}'; did you mean {near}? COMMAND LIST names all"),
         None => format!("unknown command '{shown}'; COMMAND LIST names all"),
@@ -69,7 +69,8 @@ mod tests {
     #[test]
     fn every_name_in_the_hints_exists_here_and_none_of_redis_does() {
         let exists = |word: &str| {
-            COMMANDS.iter().any(|spec| spec.name == word) || CONTROLS.iter().any(|(name, _)| *name == word)
+            COMMANDS.iter().any(|spec| spec.name == word)
+                || CONTROLS.iter().any(|control| control.name == word)
         };
         for (names, hint) in REDIS {
             assert!(names.iter().all(|name| !exists(name)), "{names:?}");

@@ -42,7 +42,7 @@ pub(super) fn unknown(name: &str) -> Option<String> {
     let names: Vec<_> = COMMANDS
         .iter()
         .map(|spec| spec.name)
-        .chain(CONTROLS.iter().map(|(name, _)| *name))
+        .chain(CONTROLS.iter().map(|control| control.name))
         .chain(local)
         .collect();
     let is_known = names.iter().any(|known| known.eq_ignore_ascii_case(name));
@@ -60,7 +60,7 @@ fn overview(paint: Paint) -> String {
         }
         let _ = writeln!(text, "  {:<20}{}", spec.name, spec.summary);
     }
-    let controls: Vec<_> = CONTROLS.iter().map(|(name, _)| *name).collect();
+    let controls: Vec<_> = CONTROLS.iter().map(|control| control.name).collect();
     let _ = writeln!(text, "{}\n  {}", paint.paint(Tone::Name, "connection"), controls.join(" "));
     let _ = writeln!(text, "{}", paint.paint(Tone::Name, "here"));
     for (_, usage, about) in LOCAL {
@@ -78,8 +78,8 @@ fn help(name: &str, paint: Paint) -> Local {
         let lines = group.iter().map(|spec| format!("{}\n    {}\n", spec.usage(), spec.summary));
         return Local::Shown(lines.collect());
     }
-    if let Some((_, usage)) = CONTROLS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
-        return Local::Shown(format!("{usage}\n"));
+    if let Some(control) = CONTROLS.iter().find(|known| known.name.eq_ignore_ascii_case(name)) {
+        return Local::Shown(format!("{}\n", control.usage));
     }
     let near = unknown(name).unwrap_or_else(|| "'help' lists all".to_owned());
     Local::Wrong(format!("there is no command '{name}'; {near}"))

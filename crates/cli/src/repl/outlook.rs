@@ -68,7 +68,7 @@ pub(super) fn candidates(line: &str) -> (usize, Vec<Candidate>) {
 
 fn first_words() -> Vec<Candidate> {
     let commands = COMMANDS.iter().map(|spec| (spec.name, spec.summary));
-    let controls = CONTROLS.iter().map(|(name, usage)| (*name, *usage));
+    let controls = CONTROLS.iter().map(|control| (control.name, control.usage));
     let local = LOCAL.iter().map(|(name, _, about)| (*name, *about));
     let all = commands.chain(controls).chain(local);
     all.map(|(word, about)| Candidate { word, about: about.to_owned() }).collect()
@@ -122,7 +122,7 @@ fn first_hint(partial: &str) -> Option<String> {
 fn usage_after(name: &str) -> String {
     let of_table = table::find(name.as_bytes()).map(|spec| format!(" {}", grammar::rest(spec, &[])));
     let of_controls = || {
-        let usage = CONTROLS.iter().find(|(known, _)| *known == name).map(|(_, usage)| *usage);
+        let usage = CONTROLS.iter().find(|known| known.name == name).map(|known| known.usage);
         let usage =
             usage.or_else(|| LOCAL.iter().find(|(known, ..)| *known == name).map(|(_, usage, _)| *usage));
         usage.and_then(|usage| usage.get(name.len()..)).unwrap_or_default().to_owned()

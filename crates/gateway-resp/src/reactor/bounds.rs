@@ -74,7 +74,7 @@ impl Reactor {
 
     /// Whether there may be connections that have not authenticated, or not finished a request.
     pub(super) fn has_overdue(&self) -> bool {
-        self.unfinished.count > 0 || self.shared.access.requires_password() && self.open > 0
+        self.unfinished.count > 0 || self.shared.access.requires_login() && self.open > 0
     }
 
     /// Drops callers that took too long to authenticate or to finish a request, so that they hold no slot.

@@ -1,0 +1,50 @@
+//! What the caller of a connection may do, by its key.
+
+use scarce_access::Lack;
+use scarce_core::command::{Command, CommandSpec};
+use scarce_gateway::{Access, Caller};
+
+use super::documents::Control;
+use super::session::{Session, Turn};
+
+impl Session {
+    /// Whether it is known who the caller is.
+    #[inline]
+    pub(super) const fn is_authenticated(&self) -> bool {
+        self.caller.is_some()
+    }
+
+    /// Whether the caller's requests must be checked, or have a namespace.
+    #[inline]
+    pub(super) fn is_limited(&self) -> bool {
+        self.caller.as_ref().is_none_or(Caller::is_limited)
+    }
+
+    /// Whether the caller may not go on although it was admitted.
+    pub(super) fn is_over(&self, access: &Access) -> bool {
+        self.caller.as_ref().is_some_and(|caller| !access.still_admits(caller))
+    }
+
+    /// Whether the caller may send what is not in the command table.
+    pub(super) fn may(&self, control: &Control, arguments: &[&[u8]]) -> Result<(), Lack> {
+        let Some(caller) = &self.caller else { return Ok(()) };
+        let Some((need, id)) = control.needs.of(arguments) else { return Ok(()) };
+        caller.check_need(need, id.as_deref(), control.name)
+    }
+
+    /// Whether the caller may send a command.
+    pub(super) fn check(&self, spec: &CommandSpec, command: &Command) -> Result<(), Lack> {
+        self.caller.as_ref().map_or(Ok(()), |caller| caller.check(spec, command))
+    }
+
+    /// The namespace of the caller's operation ids.
+    pub(super) fn namespace(&self) -> &str {
+        self.caller.as_ref().map_or("", Caller::namespace)
+    }
+
+    /// Says what the caller's key lacks.
+    pub(super) fn lacking(&self, lack: &Lack, turn: &mut Turn<'_>) {
+        let text = format!("this key lacks the scope {lack}; 'scarce keys show' shows what it has");
+        self.say(turn, |replies| replies.error("NOPERM", &text));
+    }
+}
