@@ -12,6 +12,7 @@ use columns::{
     STOCK_AVAILABILITY, STOCK_MOVEMENTS, TRADES, UNITS,
 };
 use scarce_core::language::Text;
+use scarce_core::resource::ResourceKind;
 
 /// A list that can be queried, page by page.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,10 @@ pub struct History {
     pub summary: Text,
     /// The members of a row, in order.
     pub columns: &'static [Column],
+    /// The kind of resource that it is about; `None` if it is about operations of any caller.
+    pub resource: Option<ResourceKind>,
+    /// The parameter that names the resource; without one it is about all of the kind.
+    pub of: Option<&'static str>,
 }
 
 impl History {
@@ -43,8 +48,17 @@ pub fn find(name: &str) -> Option<&'static History> {
     HISTORIES.iter().find(|history| history.name == name)
 }
 
+macro_rules! resource {
+    (Nothing) => {
+        None
+    };
+    ($kind:ident) => {
+        Some(ResourceKind::$kind)
+    };
+}
+
 macro_rules! histories {
-    ($($id:ident $name:literal $path:literal [$($filter:literal)*] $columns:ident $english:literal $chinese:literal;)*) => {
+    ($($resource:ident [$($of:literal)?] $id:ident $name:literal $path:literal [$($filter:literal)*] $columns:ident $english:literal $chinese:literal;)*) => {
         /// Which history.
         #[allow(missing_docs, reason = "the table says of each what it lists")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,42 +72,44 @@ macro_rules! histories {
             filters: &[$($filter),*],
             summary: Text::new($english, $chinese),
             columns: $columns,
+            resource: resource!($resource),
+            of: [$(Some($of),)? None][0],
         }),*];
     };
 }
 
 histories! {
-    AccountEntries "account-entries" "/v1/history/accounts/{account}/entries" ["from_ms" "to_ms"] ENTRIES
+    Account ["account"] AccountEntries "account-entries" "/v1/history/accounts/{account}/entries" ["from_ms" "to_ms"] ENTRIES
         "The statement of an account: every movement with the balance after it." "账户流水：每笔变动及其后的余额。";
-    AccountHolds "account-holds" "/v1/history/accounts/{account}/holds" [] HOLDS
+    Account ["account"] AccountHolds "account-holds" "/v1/history/accounts/{account}/holds" [] HOLDS
         "All holds of an account, by name, those that ended included." "账户的全部冻结记录（按名称），含已结束的。";
-    Operation "operation" "/v1/history/operations/{operation}" [] OPERATIONS
+    Nothing [] Operation "operation" "/v1/history/operations/{operation}" [] OPERATIONS
         "What was answered to an operation id, also after the engine forgot it." "某操作 ID 的结果，引擎遗忘之后仍可查询。";
-    Unit "unit" "/v1/history/stock/{sku}/units/{serial}" [] UNITS
+    Stock ["sku"] Unit "unit" "/v1/history/stock/{sku}/units/{serial}" [] UNITS
         "Who got a unit, and whether it came back; no row where it was never sold." "某件商品卖给了谁、是否退回；从未售出则无记录。";
-    StockMovements "stock-movements" "/v1/history/stock/{sku}/movements" [] STOCK_MOVEMENTS
+    Stock ["sku"] StockMovements "stock-movements" "/v1/history/stock/{sku}/movements" [] STOCK_MOVEMENTS
         "Why there are as many units of an item as there are." "库存总量的每次变动。";
-    StockAvailability "stock-availability" "/v1/history/stock/{sku}/availability" [] STOCK_AVAILABILITY
+    Stock ["sku"] StockAvailability "stock-availability" "/v1/history/stock/{sku}/availability" [] STOCK_AVAILABILITY
         "When an item was sold out, and when units were available again." "某商品何时售罄、何时恢复可售。";
-    OwnerReceipts "owner-receipts" "/v1/history/owners/{owner}/receipts" ["sku"] RECEIPTS
+    Stock [] OwnerReceipts "owner-receipts" "/v1/history/owners/{owner}/receipts" ["sku"] RECEIPTS
         "What an owner bought." "某买家的购买记录。";
-    OwnerReservations "owner-reservations" "/v1/history/owners/{owner}/reservations" ["sku"] RESERVATIONS
+    Stock [] OwnerReservations "owner-reservations" "/v1/history/owners/{owner}/reservations" ["sku"] RESERVATIONS
         "What was set aside for an owner, whatever became of it." "某买家的预留记录及其结果。";
-    PacketClaims "packet-claims" "/v1/history/packets/{campaign}/claims" [] PACKET_CLAIMS
+    Campaign ["campaign"] PacketClaims "packet-claims" "/v1/history/packets/{campaign}/claims" [] PACKET_CLAIMS
         "Who got the packets of a campaign." "某红包活动的领取记录。";
-    UserPackets "user-packets" "/v1/history/users/{user}/packets" [] PACKET_CLAIMS
+    Campaign [] UserPackets "user-packets" "/v1/history/users/{user}/packets" [] PACKET_CLAIMS
         "What packets a user got, by campaign." "某用户领到的红包（按活动）。";
-    CouponClaims "coupon-claims" "/v1/history/coupons/{coupon}/claims" [] COUPON_CLAIMS
+    Coupon ["coupon"] CouponClaims "coupon-claims" "/v1/history/coupons/{coupon}/claims" [] COUPON_CLAIMS
         "What was claimed of a coupon." "某优惠券的领取记录。";
-    UserCoupons "user-coupons" "/v1/history/users/{user}/coupons" ["coupon"] COUPON_CLAIMS
+    Coupon [] UserCoupons "user-coupons" "/v1/history/users/{user}/coupons" ["coupon"] COUPON_CLAIMS
         "What coupons a user claimed." "某用户领取的优惠券。";
-    MarketOrders "market-orders" "/v1/history/markets/{market}/owners/{owner}/orders" [] ORDERS
+    Market ["market"] MarketOrders "market-orders" "/v1/history/markets/{market}/owners/{owner}/orders" [] ORDERS
         "An owner's orders in a market, whatever became of them." "某用户在某市场的全部订单及其结果。";
-    Order "order" "/v1/history/markets/{market}/orders/{order}" [] ORDERS
+    Market ["market"] Order "order" "/v1/history/markets/{market}/orders/{order}" [] ORDERS
         "An order by its name; several where the name was used again." "按名称查询订单；名称被重复使用时有多条。";
-    OrderTrades "order-trades" "/v1/history/markets/{market}/orders/{order}/trades" [] TRADES
+    Market ["market"] OrderTrades "order-trades" "/v1/history/markets/{market}/orders/{order}/trades" [] TRADES
         "The trades of an order; of the last one where the name was used again." "某订单的成交；名称被重复使用时取最后一个订单。";
-    Trades "trades" "/v1/history/markets/{market}/trades" [] TRADES
+    Market ["market"] Trades "trades" "/v1/history/markets/{market}/trades" [] TRADES
         "The trades of a market." "某市场的成交记录。";
 }
 

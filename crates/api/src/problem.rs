@@ -11,6 +11,8 @@ use crate::answer;
 pub enum PortCode {
     /// The caller did not authenticate.
     Unauthenticated,
+    /// The caller's key lacks a scope.
+    Forbidden,
     /// The caller's address showed too many wrong passwords.
     TooManyAttempts,
     /// A page of another origin sent the request.
@@ -41,6 +43,7 @@ impl PortCode {
     /// All of them.
     pub const ALL: &'static [Self] = &[
         Self::Unauthenticated,
+        Self::Forbidden,
         Self::TooManyAttempts,
         Self::CrossOrigin,
         Self::NotFound,
@@ -60,6 +63,7 @@ impl PortCode {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Unauthenticated => "UNAUTHENTICATED",
+            Self::Forbidden => "FORBIDDEN",
             Self::TooManyAttempts => "TOO_MANY_ATTEMPTS",
             Self::CrossOrigin => "CROSS_ORIGIN",
             Self::NotFound => "NOT_FOUND",
@@ -80,6 +84,7 @@ impl PortCode {
     pub const fn status(self) -> u16 {
         match self {
             Self::Unauthenticated => 401,
+            Self::Forbidden => 403,
             Self::TooManyAttempts => 429,
             Self::CrossOrigin => 403,
             Self::NotFound => 404,
@@ -100,7 +105,12 @@ impl PortCode {
     pub const fn cause(self) -> crate::glossary::Text {
         use crate::glossary::Text;
         match self {
-            Self::Unauthenticated => Text::new("The server's password was not shown.", "未出示服务器口令。"),
+            Self::Unauthenticated => {
+                Text::new("No password or key that is admitted was shown.", "未出示有效的口令或密钥。")
+            }
+            Self::Forbidden => {
+                Text::new("The key that was shown lacks a scope.", "所出示的密钥缺少所需的权限范围。")
+            }
             Self::TooManyAttempts => Text::new(
                 "This address showed too many wrong passwords; the one in this request was not looked at.",
                 "该地址出示错误口令次数过多；本次请求中的口令未作检查。",
@@ -147,8 +157,12 @@ impl PortCode {
         use crate::glossary::Text;
         match self {
             Self::Unauthenticated => Text::new(
-                "Send the header Authorization: Bearer with the password.",
-                "请在 Authorization: Bearer 头中携带口令。",
+                "Send the header Authorization: Bearer with the password or a key.",
+                "请在 Authorization: Bearer 头中携带口令或密钥。",
+            ),
+            Self::Forbidden => Text::new(
+                "facts.scope names it; ask the operator for a key that has it.",
+                "facts.scope 为所缺的范围；请向运维人员申请具有该范围的密钥。",
             ),
             Self::TooManyAttempts => Text::new(
                 "Wait as long as Retry-After says, and check the password.",

@@ -8,7 +8,7 @@ use scarce_api::arguments::{given, only};
 use scarce_api::problem::Problem;
 use scarce_api::{Misshapen, Operation, answer, operation};
 use scarce_core::command::work::{self, WORK_MAX, too_much};
-use scarce_core::command::{Body, CommandSpec, Common, Effect};
+use scarce_core::command::{Body, Command, CommandSpec, Common, Effect};
 use scarce_core::outcome::{Outcome, Receipt};
 use scarce_core::packets::count_to_cut;
 use scarce_engine::Failure;
@@ -29,6 +29,7 @@ struct Batch {
 pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Response {
     match Batch::read(&exchange) {
         Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
+        Ok(batch) if let Err(refused) = exchange.check(batch.commands()) => refused,
         Ok(batch) if batch.is_atomic => batch.atomic(&shared, &exchange).await,
         Ok(batch) => batch.each(&shared, &exchange).await,
     }
@@ -58,6 +59,11 @@ impl Batch {
         Ok(Self { is_atomic, dry_run, operations, common })
     }
 
+    /// The commands, each with its row.
+    fn commands(&self) -> impl Iterator<Item = (&'static CommandSpec, &Command)> {
+        self.operations.iter().map(|operation| (operation.spec, &operation.command))
+    }
+
     /// Applies all or none, under one id.
     async fn atomic(self, shared: &HttpShared, exchange: &Exchange) -> Response {
         let Self { operations, mut common, dry_run, .. } = self;
@@ -66,7 +72,8 @@ impl Batch {
         let (specs, commands): (Vec<_>, Vec<_>) =
             operations.into_iter().map(|operation| (operation.spec, operation.command)).unzip();
         let _permit = submit::permit_to_cut(count_to_cut(&commands)).await;
-        let routed = submit::write(&shared.engine, common, Body::Atomic(commands), dry_run).await;
+        let namespace = exchange.namespace();
+        let routed = submit::write(&shared.engine, namespace, common, Body::Atomic(commands), dry_run).await;
         let (response, replayed) = match submit::ask_one(&shared.engine, routed).await {
             Ok(receipt) if receipt.outcome.is_applied() => {
                 let lines = answer::lines(&specs, &receipt.outcome.facts);
@@ -105,9 +112,10 @@ impl Batch {
                 None
             };
             let routed = match spec.effect {
-                Effect::Read => submit::read(&shared.engine, command),
+                Effect::Read => submit::read(&shared.engine, exchange.namespace(), command),
                 Effect::Write => {
-                    submit::write(&shared.engine, common, Body::Single(command), self.dry_run).await
+                    let (namespace, body) = (exchange.namespace(), Body::Single(command));
+                    submit::write(&shared.engine, namespace, common, body, self.dry_run).await
                 }
             };
             let head = Head { spec, id };

@@ -28,8 +28,12 @@ pub(super) async fn handle(route: &'static Route, State(shared): Context, exchan
         return reply::misshapen(&Misshapen::new("path", "leads to no command"), exchange.speech);
     };
     let response = match Asked::read(route, spec, &exchange) {
+        _ if let Err(refused) = exchange.check_any(spec) => refused,
         Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
-        Ok(asked) => asked.answer(route, &shared, &exchange).await,
+        Ok(asked) => match exchange.check(std::iter::once((spec, &asked.command))) {
+            Err(refused) => refused,
+            Ok(()) => asked.answer(route, &shared, &exchange).await,
+        },
     };
     shared.metrics.note_http(spec.name, response.status().as_u16(), begun.elapsed());
     response
@@ -81,7 +85,7 @@ impl Asked {
     }
 
     async fn read_only(self, shared: &HttpShared, exchange: &Exchange) -> Response {
-        let routed = submit::read(&shared.engine, self.command);
+        let routed = submit::read(&shared.engine, exchange.namespace(), self.command);
         match submit::ask_one(&shared.engine, routed).await {
             Ok(Receipt { outcome, .. }) if outcome.is_applied() => {
                 let mut body = answer::figures(self.spec, &outcome.facts);
@@ -104,7 +108,8 @@ impl Asked {
             common.operation.as_ref().map(ToString::to_string).unwrap_or_default()
         };
         let _permit = submit::permit_to_cut(count_to_cut(std::slice::from_ref(&command))).await;
-        let routed = submit::write(&shared.engine, common, Body::Single(command), dry_run).await;
+        let namespace = exchange.namespace();
+        let routed = submit::write(&shared.engine, namespace, common, Body::Single(command), dry_run).await;
         let (outcome, receipt) = match submit::ask_one(&shared.engine, routed).await {
             Ok(receipt) => (receipt.outcome.clone(), Some(receipt)),
             Err(outcome) => (outcome, None),

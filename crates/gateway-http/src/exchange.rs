@@ -15,13 +15,14 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use scarce_api::glossary::Language;
 use scarce_api::problem::PortCode;
 use scarce_api::{Fields, Misshapen, arguments, strict};
-use scarce_core::command::Common;
+use scarce_core::command::{Command, CommandSpec, Common};
 use scarce_core::types::{Natural, OperationId};
 use scarce_engine::Failure;
+use scarce_gateway::Caller;
 use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::{BODY_BYTES_MAX, reply};
+use super::{BODY_BYTES_MAX, guard, reply};
 
 /// The header of the operation id.
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -66,6 +67,8 @@ impl<S: Sync> FromRequestParts<S> for Speech {
 /// A parsed request.
 pub(crate) struct Exchange {
     pub(super) speech: Speech,
+    /// Who asks; unknown where nobody needs to be known.
+    pub(super) caller: Option<Caller>,
     pub(super) headers: HeaderMap,
     path: Vec<(String, String)>,
     query: Vec<(String, String)>,
@@ -96,7 +99,8 @@ impl<S: Send + Sync> FromRequest<S> for Exchange {
                 format!("does not go with {}; arguments are in the path and the query", parts.method);
             return Err(reply::misshapen(&Misshapen::new("body", reason), speech));
         };
-        Ok(Self { speech, headers: parts.headers, path, query, takes_body, body })
+        let caller = parts.extensions.get::<Caller>().cloned();
+        Ok(Self { speech, caller, headers: parts.headers, path, query, takes_body, body })
     }
 }
 
@@ -211,6 +215,36 @@ impl Exchange {
             fields.add_text(name, value);
         }
         fields
+    }
+
+    /// Whether the caller may send a command about any resource.
+    ///
+    /// # Errors
+    /// As [`Self::check`].
+    pub(super) fn check_any(&self, spec: &CommandSpec) -> Result<(), Response> {
+        let caller =
+            self.caller.as_ref().ok_or_else(|| reply::of_port(PortCode::Unauthenticated, self.speech))?;
+        caller.check_any(spec).map_err(|lack| guard::lacking(&lack, self.speech))
+    }
+
+    /// Whether the caller may send commands, each with its row.
+    ///
+    /// # Errors
+    /// What the key lacks for the first that it may not send, or that nobody was admitted.
+    pub(super) fn check<'a>(
+        &self,
+        mut commands: impl Iterator<Item = (&'static CommandSpec, &'a Command)>,
+    ) -> Result<(), Response> {
+        let Some(caller) = &self.caller else {
+            return Err(reply::of_port(PortCode::Unauthenticated, self.speech));
+        };
+        let checked = commands.try_for_each(|(spec, command)| caller.check(spec, command));
+        checked.map_err(|lack| guard::lacking(&lack, self.speech))
+    }
+
+    /// The namespace of the caller's operation ids.
+    pub(super) fn namespace(&self) -> &str {
+        self.caller.as_ref().map_or("", Caller::namespace)
     }
 
     /// The operation id, the deadline and the durability, from the headers.

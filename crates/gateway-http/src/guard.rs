@@ -3,15 +3,21 @@
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
+use axum::Extension;
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, HOST};
+use axum::http::HeaderValue;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use axum::http::uri::Authority;
 use axum::middleware::Next;
 use axum::response::Response;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use scarce_api::problem::PortCode;
-use scarce_gateway::Login;
+use futures_util::StreamExt as _;
+use scarce_access::{Lack, Need};
+use scarce_api::problem::{PortCode, Problem};
+use scarce_gateway::{Caller, Login, now_ms};
+use serde_json::{Map, Value};
 
 use super::HttpShared;
 use super::exchange::Speech;
@@ -21,25 +27,66 @@ use super::reply;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
-/// Requires the password, if there is one.
+/// Requires the password or a key, if there are any, and notes who the caller is. A stream of events ends with its key.
 pub(super) async fn authenticate(
     State(shared): State<Arc<HttpShared>>,
     speech: Speech,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
-    if !shared.access.requires_login() {
-        return next.run(request).await;
+    if let Some(stranger) = shared.access.stranger() {
+        request.extensions_mut().insert(stranger.clone());
+        return until_ended(next.run(request).await, shared, stranger);
     }
     let peer = request.extensions().get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.0);
-    match shown(&request).map(|shown| shared.access.log_in(peer, &shown, scarce_gateway::now_ms())) {
-        Some(Login::Admitted(_)) => next.run(request).await,
+    match shown(&request).map(|shown| shared.access.log_in(peer, &shown, now_ms())) {
+        Some(Login::Admitted(caller)) => {
+            request.extensions_mut().insert(caller.clone());
+            until_ended(next.run(request).await, shared, caller)
+        }
         None | Some(Login::Wrong) => reply::of_port(PortCode::Unauthenticated, speech),
         Some(Login::Delayed(_)) => reply::of_port(PortCode::TooManyAttempts, speech),
     }
 }
 
-/// The password in a request: a bearer token, or basic authentication with any user name.
+/// Ends a stream of events when its caller may not go on.
+fn until_ended(response: Response, shared: Arc<HttpShared>, caller: Caller) -> Response {
+    let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    if kind != Some(b"text/event-stream") {
+        return response;
+    }
+    let ended = async move { shared.access.ended(&caller).await };
+    response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(ended))))
+}
+
+/// Requires that the caller's key allows what a route does that is no command.
+pub(super) async fn permit(
+    State(need): State<Need>,
+    caller: Option<Extension<Caller>>,
+    speech: Speech,
+    request: Request,
+    next: Next,
+) -> Response {
+    let path = request.uri().path().to_owned();
+    match caller.map(|Extension(caller)| caller.check_need(need, None, &path)) {
+        Some(Ok(())) => next.run(request).await,
+        Some(Err(lack)) => lacking(&lack, speech),
+        None => reply::of_port(PortCode::Unauthenticated, speech),
+    }
+}
+
+/// What is answered to a caller whose key lacks a scope.
+pub(super) fn lacking(lack: &Lack, speech: Speech) -> Response {
+    let facts = Map::from_iter([
+        ("scope".to_owned(), Value::from(lack.to_string())),
+        ("verb".to_owned(), lack.verb.into()),
+        ("kind".to_owned(), lack.kind.into()),
+        ("resource".to_owned(), lack.resource.as_str().into()),
+    ]);
+    reply::problem(&Problem::of_port_with(PortCode::Forbidden, facts, speech.0), speech)
+}
+
+/// The password or the key in a request: a bearer token, or basic authentication with any user name.
 fn shown(request: &Request) -> Option<Vec<u8>> {
     let value = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
     let (scheme, credentials) = value.split_once(' ')?;

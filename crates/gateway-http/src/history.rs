@@ -2,13 +2,29 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use scarce_access::Need;
 use scarce_api::Misshapen;
 use scarce_api::history::{Asked, History};
+use scarce_api::problem::PortCode;
+use scarce_core::command::rules::Verb;
 use scarce_engine::Failure;
 use scarce_projection::ProjectionError;
 
 use super::exchange::Exchange;
-use super::{Context, reply};
+use super::{Context, guard, reply};
+
+/// Whether the caller may read a history: that of a resource, or of all of its kind. Operations of all callers are for
+/// those who operate the server.
+fn check(history: &History, exchange: &Exchange) -> Result<(), Response> {
+    let need = history.resource.map_or(Need::OPERATE, |kind| Need::on(Verb::Read, kind.into()));
+    let mut fields = exchange.fields();
+    let id = history.of.and_then(|name| fields.take_text(name).ok()).flatten();
+    let Some(caller) = &exchange.caller else {
+        return Err(reply::of_port(PortCode::Unauthenticated, exchange.speech));
+    };
+    let checked = caller.check_need(need, id, history.path);
+    checked.map_err(|lack| guard::lacking(&lack, exchange.speech))
+}
 
 /// Answers a page of a history.
 pub(super) async fn handle(
@@ -16,6 +32,9 @@ pub(super) async fn handle(
     State(shared): Context,
     exchange: Exchange,
 ) -> Response {
+    if let Err(refused) = check(history, &exchange) {
+        return refused;
+    }
     let asked = match Asked::read(history, exchange.fields()) {
         Ok(asked) => asked,
         Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),

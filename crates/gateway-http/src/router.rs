@@ -6,7 +6,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::http::HeaderValue;
 use axum::http::header::RETRY_AFTER;
+use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodFilter, MethodRouter, get, on, post};
+use scarce_access::Need;
 use scarce_api::history::HISTORIES;
 use scarce_api::problem::PortCode;
 use scarce_api::{Method, ROUTES};
@@ -16,6 +18,32 @@ use super::{
     origin, preview, reconciliations, reply, scripts,
 };
 
+use Needs::{Always, Asked, Nothing};
+
+/// What a route needs of the caller's key.
+#[derive(Clone, Copy)]
+enum Needs {
+    /// Nothing: it tells and changes nothing of the deployment.
+    Nothing,
+    /// Always the same.
+    Always(Need),
+    /// Its handler finds out, by what is asked.
+    Asked,
+}
+
+/// The routes of which each says what it needs.
+struct Guarded(Router<Arc<HttpShared>>);
+
+impl Guarded {
+    fn on(self, path: &str, needs: Needs, methods: MethodRouter<Arc<HttpShared>>) -> Self {
+        let methods = match needs {
+            Nothing | Asked => methods,
+            Always(need) => methods.route_layer(from_fn_with_state(need, guard::permit)),
+        };
+        Self(self.0.route(path, methods))
+    }
+}
+
 /// Every route of the port.
 pub(super) fn router(shared: Arc<HttpShared>) -> Router {
     let mut by_path: BTreeMap<&'static str, MethodRouter<Arc<HttpShared>>> = BTreeMap::new();
@@ -24,23 +52,26 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         let methods = by_path.remove(route.path).unwrap_or_default();
         by_path.insert(route.path, methods.merge(on(filter(route.method), handler)));
     }
-    let commands =
-        by_path.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods));
-    let histories = HISTORIES.iter().fold(commands, |router, its| {
-        router.route(its.path, get(move |context, exchange| history::handle(its, context, exchange)))
+    let guarded = Guarded(Router::new());
+    let guarded = by_path.into_iter().fold(guarded, |all, (path, methods)| all.on(path, Asked, methods));
+    let guarded = HISTORIES.iter().fold(guarded, |all, its| {
+        all.on(its.path, Asked, get(move |context, exchange| history::handle(its, context, exchange)))
     });
-    let guarded = histories
-        .route("/v1/batch", post(batch::handle))
-        .route("/v1/packet-previews", post(preview::handle))
-        .route("/v1/events", get(events::handle))
-        .route("/v1/consumers", get(consumers::handle))
-        .route("/v1/reconciliations", get(reconciliations::list).post(reconciliations::request))
-        .route("/v1/reconciliations/{id}", get(reconciliations::show))
-        .route("/v1/scripts", get(scripts::list))
-        .route("/v1/scripts/{script}", get(scripts::show).post(scripts::register).delete(scripts::remove))
-        .route("/v1/scripts/{script}/run", post(scripts::run))
-        .route("/metrics", get(metrics::handle))
-        .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::authenticate));
+    let guarded = guarded
+        .on("/v1/batch", Asked, post(batch::handle))
+        .on("/v1/packet-previews", Nothing, post(preview::handle))
+        .on("/v1/events", Always(Need::OPERATE), get(events::handle))
+        .on("/v1/consumers", Always(Need::READ_ALL), get(consumers::handle))
+        .on("/v1/reconciliations", Always(Need::READ_ALL), get(reconciliations::list))
+        .on("/v1/reconciliations", Always(Need::OPERATE), post(reconciliations::request))
+        .on("/v1/reconciliations/{id}", Always(Need::READ_ALL), get(reconciliations::show))
+        .on("/v1/scripts", Asked, get(scripts::list))
+        .on("/v1/scripts/{script}", Asked, get(scripts::show))
+        .on("/v1/scripts/{script}", Asked, post(scripts::register).delete(scripts::remove))
+        .on("/v1/scripts/{script}/run", Asked, post(scripts::run))
+        .on("/metrics", Always(Need::READ_ALL), get(metrics::handle))
+        .0
+        .layer(from_fn_with_state(shared.clone(), guard::authenticate));
     let open = Router::new()
         .route("/livez", get(health::live))
         .route("/readyz", get(health::ready))
@@ -55,8 +86,8 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         .method_not_allowed_fallback(
             |speech| async move { reply::of_port(PortCode::MethodNotAllowed, speech) },
         )
-        .layer(axum::middleware::from_fn_with_state(shared.clone(), origin::check_origin))
-        .layer(axum::middleware::from_fn_with_state(shared.clone(), guard::check_host))
+        .layer(from_fn_with_state(shared.clone(), origin::check_origin))
+        .layer(from_fn_with_state(shared.clone(), guard::check_host))
         .with_state(shared)
 }
 
@@ -65,7 +96,7 @@ pub(super) fn health(shared: Arc<HttpShared>) -> Router {
     Router::new()
         .route("/livez", get(health::live))
         .route("/readyz", get(health::ready_without_place))
-        .route_layer(axum::middleware::from_fn_with_state(shared.clone(), guard::check_host))
+        .route_layer(from_fn_with_state(shared.clone(), guard::check_host))
         .fallback(|| async {
             let mut response = reply::text(503, crowded::NO_PLACE.to_owned());
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));

@@ -2,9 +2,11 @@
 
 use axum::extract::State;
 use axum::response::Response;
+use scarce_access::{Kind, Need};
 use scarce_api::Misshapen;
 use scarce_api::arguments::{given, only};
 use scarce_api::problem::{PortCode, Problem};
+use scarce_core::command::rules::Verb;
 use scarce_engine::scripts::{
     ScriptAnswer, ScriptCall, ScriptFailure, ScriptName, ScriptRequest, ScriptValue, ScriptVersion,
 };
@@ -12,11 +14,11 @@ use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
 use super::exchange::{Exchange, Speech};
-use super::{Context, HttpShared, reply};
+use super::{Context, HttpShared, guard, reply};
 
 /// `GET /v1/scripts`: the current version of each.
 pub(super) async fn list(context: Context, exchange: Exchange) -> Response {
-    answer(context, exchange, |exchange| {
+    answer(context, exchange, Verb::Read, |exchange| {
         exchange.query_fields().check_none()?;
         Ok(ScriptRequest::List)
     })
@@ -25,7 +27,7 @@ pub(super) async fn list(context: Context, exchange: Exchange) -> Response {
 
 /// `GET /v1/scripts/{script}`: all versions of one; with an `@` and a number, that version with its text.
 pub(super) async fn show(context: Context, exchange: Exchange) -> Response {
-    answer(context, exchange, |exchange| {
+    answer(context, exchange, Verb::Read, |exchange| {
         let name = name(exchange)?;
         let is_one = name.contains('@');
         Ok(if is_one { ScriptRequest::Version(name) } else { ScriptRequest::Versions(name) })
@@ -35,7 +37,7 @@ pub(super) async fn show(context: Context, exchange: Exchange) -> Response {
 
 /// `POST /v1/scripts/{script}`: registers a text.
 pub(super) async fn register(context: Context, exchange: Exchange) -> Response {
-    answer(context, exchange, |exchange| {
+    answer(context, exchange, Verb::Administrate, |exchange| {
         let name = name(exchange)?;
         let body = fields(exchange, &["body", "read_only"])?;
         let is_read_only = match given(body, "read_only") {
@@ -53,12 +55,12 @@ pub(super) async fn register(context: Context, exchange: Exchange) -> Response {
 
 /// `DELETE /v1/scripts/{script}`: removes one with all of its versions.
 pub(super) async fn remove(context: Context, exchange: Exchange) -> Response {
-    answer(context, exchange, |exchange| Ok(ScriptRequest::Remove(name(exchange)?))).await
+    answer(context, exchange, Verb::Administrate, |exchange| Ok(ScriptRequest::Remove(name(exchange)?))).await
 }
 
 /// `POST /v1/scripts/{script}/run`: runs one.
 pub(super) async fn run(context: Context, exchange: Exchange) -> Response {
-    answer(context, exchange, |exchange| {
+    answer(context, exchange, Verb::Take, |exchange| {
         let script = ScriptName::Named(name(exchange)?);
         let nothing = Map::new();
         let body = match &exchange.body {
@@ -96,12 +98,28 @@ fn texts(body: &Map<String, Value>, field: &'static str) -> Result<Vec<String>, 
     list.as_array().ok_or_else(wrong)?.iter().map(text).collect()
 }
 
+/// Whether the caller may do this with the script that the path names, or with all.
+fn check(exchange: &Exchange, verb: Verb) -> Result<(), Response> {
+    let mut fields = exchange.fields();
+    let script = fields.take_text("script").ok().flatten();
+    let name = script.map(|script| script.split('@').next().unwrap_or_default());
+    let Some(caller) = &exchange.caller else {
+        return Err(reply::of_port(PortCode::Unauthenticated, exchange.speech));
+    };
+    let checked = caller.check_need(Need::on(verb, Kind::Script), name, "/v1/scripts");
+    checked.map_err(|lack| guard::lacking(&lack, exchange.speech))
+}
+
 async fn answer(
     State(shared): Context,
     exchange: Exchange,
+    verb: Verb,
     read: impl FnOnce(&Exchange) -> Result<ScriptRequest, Misshapen>,
 ) -> Response {
     let speech = exchange.speech;
+    if let Err(refused) = check(&exchange, verb) {
+        return refused;
+    }
     let request = match read(&exchange) {
         Ok(request) => request,
         Err(misshapen) => return reply::misshapen(&misshapen, speech),

@@ -42,22 +42,29 @@ pub(super) async fn ask_one(engine: &Arc<dyn Engine>, routed: Routed) -> Result<
 }
 
 /// Routes a command that reads.
-pub(super) fn read(engine: &Arc<dyn Engine>, command: Command) -> Routed {
+pub(super) fn read(engine: &Arc<dyn Engine>, namespace: &str, command: Command) -> Routed {
     let commands = std::slice::from_ref(&command);
     let partition = partition_of(commands, engine.partitions()).map_err(|outcome| *outcome)?;
-    Ok((partition, Request::Read(String::new(), command)))
+    Ok((partition, Request::Read(namespace.to_owned(), command)))
 }
 
 /// Routes a command or a batch that changes state, or its dry run. Red packets are cut here, because that
 /// work must not run on the engine's thread.
-pub(super) async fn write(engine: &Arc<dyn Engine>, common: Common, body: Body, dry_run: bool) -> Routed {
+pub(super) async fn write(
+    engine: &Arc<dyn Engine>,
+    namespace: &str,
+    common: Common,
+    body: Body,
+    dry_run: bool,
+) -> Routed {
     let partition = partition_of(body.commands(), engine.partitions()).map_err(|outcome| *outcome)?;
     let secret = *engine.secret();
     let envelope = if count_to_cut(body.commands()) > CUT_INLINE_MAX {
-        let cut = tokio::task::spawn_blocking(move || Envelope::new("", common, body, &secret)).await;
+        let namespace = namespace.to_owned();
+        let cut = tokio::task::spawn_blocking(move || Envelope::new(&namespace, common, body, &secret)).await;
         cut.map_err(|_| Failure::Unavailable { reason: "the cut was not finished".to_owned() }.outcome())?
     } else {
-        Envelope::new("", common, body, &secret)
+        Envelope::new(namespace, common, body, &secret)
     };
     let envelope = envelope.map_err(Outcome::from)?;
     Ok((partition, if dry_run { Request::DryRun(envelope) } else { Request::Write(envelope) }))

@@ -251,8 +251,13 @@ fn problems(spec: &CommandSpec, route: &Route) -> BTreeMap<u16, Vec<&'static str
 /// The answers of the port itself to a method.
 pub fn of_port(method: Method) -> Vec<PortCode> {
     let body: &[PortCode] = &[PortCode::PayloadTooLarge, PortCode::UnsupportedMediaType];
-    let any =
-        [PortCode::Unauthenticated, PortCode::TooManyAttempts, PortCode::CrossOrigin, PortCode::Misdirected];
+    let any = [
+        PortCode::Unauthenticated,
+        PortCode::Forbidden,
+        PortCode::TooManyAttempts,
+        PortCode::CrossOrigin,
+        PortCode::Misdirected,
+    ];
     any.iter().chain(body.iter().filter(|_| method.has_body())).copied().collect()
 }
 
