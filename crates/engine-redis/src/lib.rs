@@ -16,6 +16,7 @@
 pub mod address;
 pub mod call;
 pub mod caller;
+pub mod callers;
 mod clock;
 pub mod connection;
 pub mod consumers;
