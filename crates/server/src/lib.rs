@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod keys;
 pub mod logs;
 pub mod pipeline;
 mod reconcile;
