@@ -50,7 +50,10 @@ impl ServerSettings {
     pub fn exposed(&self) -> Option<Problem> {
         let characters = self.password.as_ref().map(|password| password.reveal().chars().count());
         let (what, advice) = match characters {
-            None => ("there is no password".to_owned(), "give --password-file, or listen on 127.0.0.1"),
+            None => (
+                "there is no password".to_owned(),
+                "give --password-file, make a key with 'scarce keys create', or listen on 127.0.0.1",
+            ),
             Some(count) if count < PASSWORD_CHARACTERS_MIN && !self.accept_weak_password => (
                 format!("the password has only {count} of at least {PASSWORD_CHARACTERS_MIN} characters"),
                 "choose a longer one, listen on 127.0.0.1, or give --accept-weak-password",

@@ -170,7 +170,7 @@ settings! {
     partitions: u32, "partitions" = Some("1"), "N" {min: 1, max: 1_024}
         "How many partitions; fixed when the deployment is created.";
     password: Option<Password>, "password" = None, "PASSWORD" {}
-        "The password that callers must show; required off loopback, with at least 12 characters.";
+        "The password that callers may show in place of a key; it or a key is required off loopback, with at least 12 characters.";
     accept_weak_password: bool, "accept_weak_password" = Some("false"), "BOOL" {}
         "Listen off loopback although the password has fewer than 12 characters.";
     drain_ms: u64, "drain_ms" = Some("0"), "TIME" {max: 600_000, unit: Some("ms")}

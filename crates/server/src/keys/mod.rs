@@ -3,6 +3,7 @@
 
 mod file;
 mod redis;
+mod watch;
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ use scarce_settings::{EngineChoice, ServerSettings};
 
 use file::FileKeys;
 use redis::RedisKeys;
+pub(crate) use watch::KeyWatch;
 
 /// Why keys cannot be read or changed.
 #[derive(Debug, thiserror::Error)]

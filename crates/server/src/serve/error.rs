@@ -9,12 +9,13 @@ use scarce_engine_redis::RedisError;
 use scarce_gateway::TlsError;
 use scarce_settings::Problem;
 
+use crate::keys::KeyStoreError;
 use crate::pipeline::PipelineError;
 
 /// Why a server does not start, or stops.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// A port is reachable from outside although there is no password.
+    /// A port is reachable from outside although there is no password and no key.
     #[error("{0}")]
     Exposed(Problem),
     /// A setting that outcomes depend on is invalid.
@@ -45,6 +46,9 @@ pub enum ServeError {
         /// What to do.
         advice: &'static str,
     },
+    /// The keys of callers cannot be read.
+    #[error(transparent)]
+    Keys(#[from] KeyStoreError),
     /// The settings of TLS do not go together.
     #[error("{0}")]
     TlsSettings(&'static str),

@@ -33,7 +33,7 @@ impl Inside {
         let state = state_settings(&settings, &[])?;
         // What runs for a moment, in whatever folder, remembers no deployment.
         let known = remembered::named(&settings);
-        let started = redis::start(&settings, &Options::default(), known, &ports, state)?;
+        let started = redis::start(&settings, &Options::default(), known, &ports, state, || Ok(()))?;
         Ok(Self { address, password, started: Some(started) })
     }
 

@@ -43,9 +43,10 @@ use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
 use scarce_engine::stop::Stop;
 use scarce_engine_embedded::{Embedded, RecoveryProgress};
-use scarce_gateway::{Access, Tls};
+use scarce_gateway::{Access, Tls, now_ms};
 use scarce_settings::{EngineChoice, ServerSettings};
 
+use crate::keys::{KeyStore, KeyWatch};
 use crate::pipeline::Pipeline;
 use crate::reconcile::Reconciling;
 use encryption::Encryption;
@@ -89,6 +90,7 @@ pub struct Server {
     access: Access,
     encryption: Option<Arc<Encryption>>,
     watch: ReadyWatch,
+    key_watch: KeyWatch,
     reconciling: Reconciling,
     shipping: Option<Shipping>,
     resp_address: SocketAddr,
@@ -105,26 +107,36 @@ impl Server {
         options: &Options,
         progress: &mut dyn FnMut(RecoveryProgress),
     ) -> Result<Self, ServeError> {
-        if let Some(exposed) = settings.exposed() {
-            return Err(ServeError::Exposed(exposed));
-        }
+        let keys = KeyStore::of(settings)?;
+        // Where only keys protect a port, they are read before it is opened.
+        let ring = settings.exposed().is_some().then(|| keys.load()).transpose()?;
+        check_exposed(settings, ring.as_ref().is_some_and(|ring| !ring.is_empty()))?;
         let ports = Ports::open(settings)?;
+        let access = ports.access();
+        let admit = || -> Result<(), ServeError> {
+            access.set_keys(keys.load()?, now_ms());
+            Ok(())
+        };
         let (resp_address, http_address) = ports.addresses()?;
         let state = state_settings(settings, &options.sets)?;
         let started = match settings.engine {
-            EngineChoice::Embedded => embedded::start(settings, options, &ports, state, progress)?,
+            EngineChoice::Embedded => {
+                admit()?;
+                embedded::start(settings, options, &ports, state, progress)?
+            }
             EngineChoice::Redis => {
                 let known = remembered::known(settings, options.accept_deployment)?;
-                let mut started = redis::start(settings, options, known, &ports, state)?;
+                let mut started = redis::start(settings, options, known, &ports, state, admit)?;
                 started.warnings.extend(remembered::remember(settings, started.engine.deployment_id()));
                 started
             }
         };
         let pipeline = Arc::new(Pipeline::start(&started.engine, settings)?);
-        let (ending, access, encryption) = (ports.ending(), ports.access(), ports.encryption());
+        let (ending, encryption) = (ports.ending(), ports.encryption());
         *ending.http.lock().unwrap_or_else(PoisonError::into_inner) =
             ports.serve_http(&started.engine, &pipeline)?;
         let grace = Duration::from_millis(settings.drain_ms);
+        let key_watch = KeyWatch::start(keys, access.clone())?;
         let watch = ReadyWatch::start(started.engine.clone())?;
         let reconciliations = pipeline.flows().reconciliations.clone();
         let reconciling = Reconciling::start(started.engine.clone(), settings, reconciliations)?;
@@ -137,6 +149,7 @@ impl Server {
             access,
             encryption,
             watch,
+            key_watch,
             reconciling,
             shipping,
             resp_address,
@@ -189,6 +202,7 @@ impl Server {
     pub fn join(self) -> Result<(), ServeError> {
         let ended = (self.started.join)();
         self.watch.end();
+        self.key_watch.end();
         self.reconciling.end();
         self.ending.end_http();
         self.pipeline.stop();
@@ -211,14 +225,21 @@ impl Reloader {
     /// # Errors
     /// When the settings would expose the server, or its certificate cannot be used; then nothing is changed.
     pub fn apply(&self, settings: &ServerSettings) -> Result<Vec<&'static str>, ServeError> {
-        if let Some(exposed) = settings.exposed() {
-            return Err(ServeError::Exposed(exposed));
-        }
+        check_exposed(settings, self.access.keys.are_there())?;
         let has_new_certificate = self.tls.as_ref().map(Tls::reload).transpose()?.unwrap_or_default();
         let password = settings.password.as_ref().map(|password| password.reveal().to_owned());
         let has_new_password = self.access.set_password(password);
         let applied = [("password", has_new_password), ("tls_cert", has_new_certificate)];
         Ok(applied.into_iter().filter_map(|(key, is_new)| is_new.then_some(key)).collect())
+    }
+}
+
+/// Refuses a port that can be reached from outside if nothing protects it: keys do, in place of a password, but not against
+/// a password that is soon guessed.
+fn check_exposed(settings: &ServerSettings, has_keys: bool) -> Result<(), ServeError> {
+    match settings.exposed() {
+        Some(exposed) if settings.password.is_some() || !has_keys => Err(ServeError::Exposed(exposed)),
+        _ => Ok(()),
     }
 }
 

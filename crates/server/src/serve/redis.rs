@@ -11,13 +11,14 @@ use scarce_settings::ServerSettings;
 use super::ports::Ports;
 use super::{Options, ServeError, Started};
 
-/// `known` must be in Redis, if it is given.
+/// `known` must be in Redis, if it is given. `admit` learns who may come, before anyone can.
 pub(super) fn start(
     settings: &ServerSettings,
     options: &Options,
     known: Option<KnownDeployment>,
     ports: &Ports,
     state: state::StateSettings,
+    admit: impl FnOnce() -> Result<(), ServeError>,
 ) -> Result<Started, ServeError> {
     let clock = options.manual_clock.clone();
     let engine = RedisEngine::open(RedisSettings {
@@ -27,6 +28,7 @@ pub(super) fn start(
         known,
         ..settings.redis().map_err(ServeError::RedisSettings)?
     })?;
+    admit()?;
     let warnings = engine.warnings.clone();
     let engine = Arc::new(engine);
     let port = ports.reactor(ports.shared(engine.clone(), clock)?)?;
