@@ -17,6 +17,7 @@ use super::doctor::Doctor;
 use super::history::History;
 use super::import::Import;
 use super::journal::Journal;
+use super::keys::Keys;
 use super::packets::Packets;
 use super::projection::ProjectionCommand;
 use super::reconcile::Reconcile;
@@ -77,6 +78,9 @@ pub enum Subcommand {
     /// Register, run, list and remove scripts of your own on the servers that the Redis engine uses.
     #[command(subcommand)]
     Scripts(ScriptCommand),
+    /// Make, list, rotate and revoke the keys of callers, and say what each may do.
+    #[command(subcommand)]
+    Keys(Keys),
     /// See who consumes the log of a server and how far each is, or forget one.
     #[command(subcommand)]
     Consumers(Consumers),

@@ -23,6 +23,7 @@ mod files;
 mod history;
 mod import;
 mod journal;
+mod keys;
 mod packets;
 mod paint;
 mod projection;
@@ -193,6 +194,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Webhooks(options) => deliver::run_webhooks(&options),
         Subcommand::Settlements(options) => deliver::run_settlements(&options),
         Subcommand::DeadLetters(options) => dead_letters::run(&options),
+        Subcommand::Keys(options) => keys::run(&options),
         Subcommand::Consumers(options) => consumers::run(&options),
         Subcommand::History(options) => history::run(&options),
         Subcommand::Projection(options) => projection::run(&options),

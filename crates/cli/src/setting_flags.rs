@@ -88,6 +88,11 @@ some_flags! {
 }
 
 some_flags! {
+    /// The flags of whatever works on the keys of callers.
+    KeyFlags |key| key == "data" || key == "engine" || key.starts_with("redis_")
+}
+
+some_flags! {
     /// The flags of whatever works on the database that is projected into.
     SqlFlags |key| key == "sql" || key.starts_with("sql_")
 }

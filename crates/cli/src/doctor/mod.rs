@@ -20,6 +20,7 @@ mod slow;
 use std::io::Write;
 
 use clap::Args;
+use scarce_server::keys::KeyStore;
 use scarce_settings::{EngineChoice, Loaded, ServerSettings};
 
 use super::paint::{Paint, Tone};
@@ -79,7 +80,11 @@ fn examine(loaded: &Loaded) -> Vec<Finding> {
 
 fn password(settings: &ServerSettings) -> Finding {
     const NAME: &str = "password";
+    let has_keys = || KeyStore::of(settings).and_then(|keys| keys.load()).is_ok_and(|keys| !keys.is_empty());
     match settings.exposed() {
+        Some(_) if settings.password.is_none() && has_keys() => {
+            Finding::ok(NAME, "none, and there are keys of callers")
+        }
         Some(problem) => Finding::fail(NAME, problem.text, problem.advice),
         None if settings.password.is_some() => Finding::ok(NAME, "set"),
         None => Finding::ok(NAME, "none is needed: only this machine is served"),
