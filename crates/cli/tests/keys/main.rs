@@ -2,6 +2,7 @@
 
 #[path = "../support/mod.rs"]
 mod support;
+mod tables;
 
 use std::path::Path;
 use std::process::Output;
