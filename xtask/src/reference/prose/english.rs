@@ -5,6 +5,10 @@ use super::Prose;
 pub(super) const PROSE: Prose = Prose {
     commands_title: "Commands",
     commands_introduction: COMMANDS,
+    access_title: "Access",
+    access_introduction: ACCESS,
+    command: "command",
+    resource_kind: "kind",
     codes_title: "Codes",
     codes_introduction: CODES,
     events_title: "Events",
@@ -90,6 +94,21 @@ ID skip checks 3, 4 and 6.
 7. The command's own refusals, in the order listed with the command.
 
 ## Commands by group
+
+";
+
+const ACCESS: &str = "\
+What the scopes of a [key](keys.md) must allow for each command and each route of a history. A row with several marks needs one of them. The kind `*` stands for
+all kinds, and for `OPERATION.GET` and `OPERATION.RESOLVE` for any. [中文](zh/access.md)
+
+What is not in the command table needs this:
+
+- `operate`: `EVENTS`, `CONSUMER`, `SNAPSHOT`, `SLOWLOG`, `CONFIG`, `GET /v1/events`, `POST /v1/reconciliations`; all of `INFO`.
+- `read` of all kinds: `GET /v1/consumers`, `GET /v1/reconciliations`, `GET /metrics`.
+- of the kind `script`: `take` for `FCALL`, `EVALSHA` and `POST /v1/scripts/{script}/run`; `read` for `FCALL_RO`, `EVALSHA_RO`, `SCRIPT` and
+  `GET /v1/scripts`; `administrate` for `POST` and `DELETE /v1/scripts/{script}`.
+- any key: `PING`, `ECHO`, `HELLO`, `SELECT`, `RESET`, `QUIT`, `CLIENT`, `COMMAND`, the first part of `INFO`, `POST /v1/packet-previews`. `MULTI`, `DRYRUN` and
+  `POST /v1/batch` need what the commands in them need.
 
 ";
 

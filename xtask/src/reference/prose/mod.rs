@@ -17,6 +17,10 @@ pub fn of(language: Language) -> &'static Prose {
 pub struct Prose {
     pub commands_title: &'static str,
     pub commands_introduction: &'static str,
+    pub access_title: &'static str,
+    pub access_introduction: &'static str,
+    pub command: &'static str,
+    pub resource_kind: &'static str,
     pub codes_title: &'static str,
     pub codes_introduction: &'static str,
     pub events_title: &'static str,
