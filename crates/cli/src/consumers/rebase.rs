@@ -115,8 +115,15 @@ pub(super) fn run(options: &Rebase) -> Ended {
         let text = format!("partition {partition}: left {held}, goes on with the claims that the engine has");
         writeln!(std::io::stderr(), "{text}")?;
     }
+    if name == "settlement" && !(unclear.is_empty() && gaps.is_empty() && lost.is_empty()) {
+        writeln!(std::io::stderr(), "{LEFT_MEMORY}")?;
+    }
     Ok(Exit::Done)
 }
+
+/// What settlement cannot take from the engine.
+const LEFT_MEMORY: &str = "claims that have left the engine's memory are not among these; 'scarce reconcile' names the campaigns of \
+                           those that are not settled";
 
 /// What to know where the log that is there never knew the consumer.
 const BEGINS_ANYWHERE: &str = ". What the tables share with the log is not known, so all claims that the engine has are \
