@@ -31,6 +31,8 @@ pub enum PortCode {
     ScriptForbidden,
     /// No script of this name is registered.
     ScriptNotFound,
+    /// There is no room for a further script.
+    ScriptsFull,
     /// The script ended with an error.
     ScriptFailed,
     /// It is not known what a script did.
@@ -54,6 +56,7 @@ impl PortCode {
         Self::UnsupportedMediaType,
         Self::ScriptForbidden,
         Self::ScriptNotFound,
+        Self::ScriptsFull,
         Self::ScriptFailed,
         Self::ScriptUnknown,
     ];
@@ -74,6 +77,7 @@ impl PortCode {
             Self::UnsupportedMediaType => "UNSUPPORTED_MEDIA_TYPE",
             Self::ScriptForbidden => "SCRIPT_FORBIDDEN",
             Self::ScriptNotFound => "SCRIPT_NOT_FOUND",
+            Self::ScriptsFull => "SCRIPTS_FULL",
             Self::ScriptFailed => "SCRIPT_FAILED",
             Self::ScriptUnknown => "SCRIPT_UNKNOWN",
         }
@@ -95,6 +99,7 @@ impl PortCode {
             Self::UnsupportedMediaType => 415,
             Self::ScriptForbidden => 403,
             Self::ScriptNotFound => 404,
+            Self::ScriptsFull => 409,
             Self::ScriptFailed => 422,
             Self::ScriptUnknown => 504,
         }
@@ -139,6 +144,9 @@ impl PortCode {
             ),
             Self::ScriptNotFound => {
                 Text::new("No script of this name is registered.", "没有注册该名称的脚本。")
+            }
+            Self::ScriptsFull => {
+                Text::new("There is no room for a further version of a script.", "脚本版本已满，无法再注册。")
             }
             Self::ScriptFailed => Text::new(
                 "The script ended with an error; what it wrote before stays.",
@@ -196,6 +204,10 @@ impl PortCode {
             Self::ScriptNotFound => Text::new(
                 "GET /v1/scripts lists them; 'scarce scripts load' registers one.",
                 "GET /v1/scripts 列出已注册的脚本；用 'scarce scripts load' 注册。",
+            ),
+            Self::ScriptsFull => Text::new(
+                "facts.reason says which limit is reached; remove scripts that are not used any more.",
+                "facts.reason 说明达到了哪项上限；请删除不再使用的脚本。",
             ),
             Self::ScriptFailed => Text::new(
                 "facts.reason has the script's error, with lines of the text that was registered.",

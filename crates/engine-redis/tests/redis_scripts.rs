@@ -301,6 +301,40 @@ fn of_calls_that_compute_too_long_each_is_told_what_it_came_to() {
 }
 
 #[test]
+fn a_registry_that_is_full_takes_no_further_script_and_says_why() {
+    let server = servers::server();
+    run(async {
+        let scripts =
+            Scripts::open(&settings(&server.url(), ScriptKind::Functions)).await.expect("the server");
+        let script = Script::new("count_up", COUNT_UP).expect("a script");
+        scripts.load(&script).await.expect("loaded");
+        let other = Script::new("other", "return 1").expect("a script");
+        let change = |words: Vec<&str>| server.ask::<()>(&words).expect("written");
+        let removed = r#"{"removed":true,"version":1}"#;
+        let names: Vec<String> = (1..10_000).map(|at| format!("removed_{at}")).collect();
+        let versions: Vec<String> = (2..=1_000).map(|at| format!("count_up@{at}")).collect();
+        let large = ["large@1".to_owned()];
+        for (limit, fields, text) in [
+            ("1000 versions", &versions[..], "{}"),
+            ("10000 names", &names[..], removed),
+            ("16777216 bytes", &large[..], "x".repeat(16 << 20).as_str()),
+        ] {
+            let rows = fields.iter().flat_map(|field| [field.as_str(), text]);
+            change(["HSET", "scarce:scripts"].into_iter().chain(rows).collect());
+            let refused = scripts.load(&other).await.expect_err(limit);
+            assert!(matches!(refused, ScriptError::Full { .. }), "{refused:?}");
+            let said = refused.to_string();
+            assert!(said.contains(limit) && said.contains("scripts remove"), "{said}");
+            let functions: String = format!("{:?}", server.ask::<redis::Value>(&["FUNCTION", "LIST"]));
+            assert!(!functions.contains(other.function()), "{limit}: it was loaded");
+            assert_eq!(scripts.load(&script).await.expect("it is there already")[0].version, 1);
+            change(["HDEL", "scarce:scripts"].into_iter().chain(fields.iter().map(String::as_str)).collect());
+        }
+        assert_eq!(scripts.load(&other).await.expect("there is room")[0].version, 1);
+    });
+}
+
+#[test]
 fn a_registry_that_was_put_back_is_read_again() {
     let server = servers::server();
     run(async {

@@ -119,6 +119,9 @@ pub enum ScriptFailure {
     /// The call cannot be made; nothing was done.
     #[error("{0}")]
     Invalid(String),
+    /// There is no room for it; nothing was done.
+    #[error("{0}")]
+    Full(String),
     /// The script ended with an error; what it wrote before stays.
     #[error("{0}")]
     Failed(String),

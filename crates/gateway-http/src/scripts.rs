@@ -180,6 +180,7 @@ fn failed(failure: &ScriptFailure, speech: Speech) -> Response {
             return reply::misshapen(&Misshapen::new("script", reason.clone()), speech);
         }
         ScriptFailure::Forbidden(_) => PortCode::ScriptForbidden,
+        ScriptFailure::Full(_) => PortCode::ScriptsFull,
         ScriptFailure::Missing(_) => PortCode::ScriptNotFound,
         ScriptFailure::Failed(_) => PortCode::ScriptFailed,
         ScriptFailure::Unknown(_) => PortCode::ScriptUnknown,

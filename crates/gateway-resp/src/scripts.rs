@@ -128,7 +128,10 @@ fn failed(replies: &mut Replies<'_>, failure: &ScriptFailure) {
         ScriptFailure::Engine(failure) => replies.failure(failure),
         ScriptFailure::Unknown(_) => replies.error("UNKNOWN", &text),
         ScriptFailure::Forbidden(_) => replies.error("NOPERM", &text),
-        ScriptFailure::Missing(_) | ScriptFailure::Invalid(_) | ScriptFailure::Failed(_) => {
+        ScriptFailure::Missing(_)
+        | ScriptFailure::Invalid(_)
+        | ScriptFailure::Full(_)
+        | ScriptFailure::Failed(_) => {
             replies.error("ERR", &text);
         }
     }

@@ -131,7 +131,8 @@ fn operation(
 ) -> Value {
     let language_header = json!({ "$ref": "#/components/parameters/AcceptLanguage" });
     let parameters: Vec<Value> = parameter.into_iter().chain([language_header]).collect();
-    let of_runs: [(&str, &[&str]); 2] = [("422", &["SCRIPT_FAILED"]), ("504", &["SCRIPT_UNKNOWN"])];
+    let of_runs: [(&str, &[&str]); 3] =
+        [("409", &["SCRIPTS_FULL"]), ("422", &["SCRIPT_FAILED"]), ("504", &["SCRIPT_UNKNOWN"])];
     let of_runs = of_runs.into_iter().filter(|_| method.has_body());
     let problems: Vec<_> = PROBLEMS.into_iter().chain(of_runs).collect();
     let mut operation = json!({

@@ -173,6 +173,7 @@ fn failure(error: ScriptError) -> ScriptFailure {
             Failure::Unavailable { reason: error.to_string() }.into()
         }
         ScriptError::TimedOut { .. } => ScriptFailure::Unknown(error.to_string()),
+        ScriptError::Full { .. } => ScriptFailure::Full(error.to_string()),
         ScriptError::Name { .. }
         | ScriptError::Size { .. }
         | ScriptError::CrossSlot { .. }

@@ -49,6 +49,16 @@ pub enum ScriptError {
         /// The script's name.
         name: String,
     },
+    /// There is no room for a further version.
+    #[error(
+        "the script '{name}' was not registered: there may be {limit} of all scripts together; remove what is not used any more with 'scarce scripts remove'"
+    )]
+    Full {
+        /// The script's name.
+        name: String,
+        /// How many of what there may be.
+        limit: String,
+    },
     /// No script of that name or digest is registered.
     #[error("there is no script '{name}'; load it with 'scarce scripts load'")]
     Missing {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use redis::FromRedisValue;
+use redis::{FromRedisValue, Value};
 use serde_json::{Value as Json, json};
 
 use super::super::connection::Link;
@@ -17,8 +17,32 @@ use super::{Call, Script, ScriptError, ScriptKind, Scripts, is_name};
 /// registry that was put back comes to the same count again with other texts.
 const CHANGE: &str = "@change";
 
+/// How many versions there may be of all names together. Each server keeps all texts in memory.
+const VERSIONS_MAX: u64 = 1_000;
+
+/// How many bytes they may have together.
+const BYTES_MAX: u64 = 16 << 20;
+
+/// How many names there may be, with those that were removed: the number of the last version of each stays.
+const NAMES_MAX: u64 = 10_000;
+
+/// Whether there is room for a further version: answers which bound it would pass, or nothing.
+const ROOM: &str = "local function full(key, name, bytes) \
+        local versions, names = 1, redis.call('HEXISTS', key, name) == 1 and 0 or 1 \
+        for _, field in ipairs(redis.call('HKEYS', key)) do \
+            if field == '@change' then \
+            elseif string.find(field, '@', 1, true) then \
+                versions, bytes = versions + 1, bytes + redis.call('HSTRLEN', key, field) \
+            else names = names + 1 end \
+        end \
+        local versions_max, bytes_max, names_max = unpack(ARGV, 3, 5) \
+        if versions > tonumber(versions_max) then return versions_max .. ' versions' end \
+        if bytes > tonumber(bytes_max) then return bytes_max .. ' bytes' end \
+        if names > tonumber(names_max) then return names_max .. ' names, with removed ones,' end \
+    end ";
+
 /// Registers a text as the next version of a name, unless it is the current one: both are JSON. Numbers of versions are
-/// not used again, also after a removal.
+/// not used again, also after a removal. Nothing is registered where only the room is looked at.
 const REGISTER: &str = "local key, name, record = KEYS[1], ARGV[1], cjson.decode(ARGV[2]) \
     local function version_of(its) return its.version or 1 end \
     local text = redis.call('HGET', key, name) \
@@ -27,6 +51,9 @@ const REGISTER: &str = "local key, name, record = KEYS[1], ARGV[1], cjson.decode
         if before.body == record.body and before.read_only == record.read_only then return version_of(before) end \
         redis.call('HSETNX', key, name .. '@' .. version_of(before), text) \
     end \
+    local limit = full(key, name, #ARGV[2]) \
+    if limit then return limit end \
+    if ARGV[6] == '1' then return 0 end \
     record.version = before and version_of(before) + 1 or 1 \
     text = cjson.encode(record) \
     redis.call('HSET', key, name, text, name .. '@' .. record.version, text) \
@@ -138,8 +165,10 @@ impl Scripts {
     /// Registers a script under its name, as its next version, and loads it on every primary.
     ///
     /// # Errors
-    /// When a server refuses it: its text is wrong, for example.
+    /// When a server refuses it: its text is wrong, for example. [`ScriptError::Full`] where there is no room.
     pub async fn load(&self, script: &Script) -> Result<Vec<Loaded>, ScriptError> {
+        // What could not be registered is not loaded anywhere.
+        self.register(script, true).await?;
         let mut loaded = Vec::new();
         for node in self.primaries().await? {
             let refused = |error| {
@@ -158,12 +187,29 @@ impl Scripts {
             };
             loaded.push((node.endpoint.to_string(), called_by.to_owned()));
         }
-        let text = json!({ "body": script.body, "read_only": script.is_read_only }).to_string();
-        let mut register = redis::cmd("EVAL");
-        register.arg(REGISTER).arg(1).arg(self.registry()).arg(&script.name).arg(text).arg(self.runs.mark());
-        let version = self.ask(&register).await?;
+        let version = self.register(script, false).await?;
         let loaded = loaded.into_iter();
         Ok(loaded.map(|(server, called_by)| Loaded { server, called_by, version }).collect())
+    }
+
+    /// Registers a script, or only looks whether there is room; gives its version.
+    async fn register(&self, script: &Script, only_looks: bool) -> Result<u64, ScriptError> {
+        let text = json!({ "body": script.body, "read_only": script.is_read_only }).to_string();
+        let mut register = redis::cmd("EVAL");
+        register.arg(format!("{ROOM}{REGISTER}")).arg(1).arg(self.registry()).arg(&script.name).arg(text);
+        register
+            .arg(VERSIONS_MAX)
+            .arg(BYTES_MAX)
+            .arg(NAMES_MAX)
+            .arg(u8::from(only_looks))
+            .arg(self.runs.mark());
+        match self.ask(&register).await? {
+            Value::Int(version) => Ok(u64::try_from(version).unwrap_or_default()),
+            other => {
+                let limit = redis::from_redis_value::<String>(other).unwrap_or_default();
+                Err(ScriptError::Full { name: script.name.clone(), limit })
+            }
+        }
     }
 
     /// Removes a script with all of its versions. Whether there was one. What a call has begun, it ends.
