@@ -30,6 +30,10 @@ pub struct Serve {
     /// Say that the deployment in Redis is right, although it is new or not the one that was served before.
     #[arg(long)]
     pub accept_deployment: bool,
+    /// Change what all servers of a deployment in Redis must have alike, such as how long receipts are kept, to what this
+    /// server has.
+    #[arg(long)]
+    pub accept_settings: bool,
     /// Take the time from `DEBUG.CLOCK` instead of the system: for tests.
     #[arg(long, hide = true)]
     pub manual_clock: bool,
@@ -47,6 +51,7 @@ pub(super) fn run(serve: &Serve) -> Ended {
     let options = Options {
         accept_clock: serve.accept_clock,
         accept_deployment: serve.accept_deployment,
+        accept_settings: serve.accept_settings,
         manual_clock: serve.manual_clock.then(ManualClock::default),
         sets: serve.sets.clone(),
     };

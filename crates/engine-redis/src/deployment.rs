@@ -17,6 +17,7 @@ use super::nodes::{Nodes, Traffic};
 use super::program::ScriptKind;
 use super::records::FORMAT_VERSION;
 use super::settings::RedisSettings;
+use super::shared::Shared;
 use super::wholeness;
 
 /// The field that says that all partitions were begun: one without keys has lost them.
@@ -53,6 +54,8 @@ pub(super) struct Deployment {
     pub(super) created_at: Option<TimeMs>,
     /// Whether it was created just now.
     pub(super) is_new: bool,
+    /// What this start has changed of the settings that all servers have alike.
+    pub(super) changed: Vec<String>,
     /// Whether all of its partitions were begun.
     is_begun: bool,
     /// Whether its partitions have an older format.
@@ -68,6 +71,7 @@ impl Deployment {
             partitions,
             created_at: None,
             is_new: true,
+            changed: Vec::new(),
             is_begun: false,
             is_older: false,
         })
@@ -89,6 +93,7 @@ impl Deployment {
             partitions: number("partitions")?,
             created_at: fields.get(CREATED_AT).and_then(|text| text.parse().ok()),
             is_new: false,
+            changed: Vec::new(),
             is_begun: fields.contains_key(BEGUN),
             is_older: found < FORMAT_VERSION,
         })
@@ -135,7 +140,7 @@ pub(super) async fn open(
         return Err(RedisError::NoPartition);
     }
     let (link, key) = (link(&settings.prefix, nodes), key(&settings.prefix));
-    let deployment = match load(&link, &key).await? {
+    let mut deployment = match load(&link, &key).await? {
         Some(found) => {
             // It cannot be asked who else serves it: what is known of that may be older than they are.
             if settings.clock.is_none() {
@@ -157,6 +162,7 @@ pub(super) async fn open(
         set.arg(&key).arg("format_version").arg(FORMAT_VERSION).arg(BEGUN).arg(1);
         let _count: u64 = ask(&link, &set).await?;
     }
+    deployment.changed = Shared::of(settings).agree(&link, &key, settings.accepts_settings).await?;
     Ok(deployment)
 }
 
@@ -226,6 +232,7 @@ pub(super) async fn find(link: &Link, prefix: &str) -> Result<Found, RedisError>
 pub(super) struct DeploymentGuard {
     prefix: String,
     deployment: Deployment,
+    shared: Shared,
     link: Link,
     /// Why nothing may be served.
     lost: Mutex<Option<Failure>>,
@@ -234,7 +241,8 @@ pub(super) struct DeploymentGuard {
 impl DeploymentGuard {
     pub(super) fn new(settings: &RedisSettings, nodes: &Arc<Nodes>, deployment: Deployment) -> Self {
         let link = link(&settings.prefix, nodes);
-        Self { prefix: settings.prefix.clone(), deployment, link, lost: Mutex::default() }
+        let shared = Shared::of(settings);
+        Self { prefix: settings.prefix.clone(), deployment, shared, link, lost: Mutex::default() }
     }
 
     /// Fails where the hash was another one when it was looked at last.
@@ -248,7 +256,7 @@ impl DeploymentGuard {
         let fields = match self.fields().await {
             Ok(fields) => fields,
             Err(refused) if refused.is_of_type() => {
-                return self.note(Some("it is no hash any more".to_owned()));
+                return self.note(Some(self.damage("it is no hash any more")));
             }
             // A server that does not answer is noticed by the partitions.
             Err(_) => return,
@@ -262,23 +270,27 @@ impl DeploymentGuard {
             ))
         });
         let is_changed = differs.is_some();
-        self.note(differs);
-        let is_short =
-            !wanted.iter().all(|(name, _)| fields.contains_key(*name)) || !fields.contains_key(BEGUN);
+        self.note(differs.map(|what| self.damage(&what)).or_else(|| self.shared.difference(&fields)));
+        let is_short = !wanted.iter().all(|(name, _)| fields.contains_key(*name))
+            || !fields.contains_key(BEGUN)
+            || self.shared.is_short(&fields);
         if is_short && !is_changed && self.owns_partitions().await {
             self.put_back(&key(&self.prefix)).await;
         }
     }
 
-    /// Notes in what the hash is another one, if it is.
-    fn note(&self, differs: Option<String>) {
-        let key = key(&self.prefix);
-        let lost = differs.map(|what| Failure::Unavailable {
-            reason: format!(
-                "the deployment is damaged and nothing is served, because the key {key} was changed while it was used: {what}; restore Redis' data from a copy and it is served again, or start anew under another redis_prefix"
-            ),
-        });
+    /// Notes why nothing may be served, if there is anything.
+    fn note(&self, reason: Option<String>) {
+        let lost = reason.map(|reason| Failure::Unavailable { reason });
         *self.lost.lock().unwrap_or_else(PoisonError::into_inner) = lost;
+    }
+
+    /// What is said where the hash is another one.
+    fn damage(&self, what: &str) -> String {
+        format!(
+            "the deployment is damaged and nothing is served, because the key {} was changed while it was used: {what}; restore Redis' data from a copy and it is served again, or start anew under another redis_prefix",
+            key(&self.prefix)
+        )
     }
 
     async fn fields(&self) -> Result<BTreeMap<String, String>, Refused> {
@@ -303,7 +315,9 @@ impl DeploymentGuard {
     async fn put_back(&self, key: &str) {
         let begun = (BEGUN, "1".to_owned());
         let created_at = self.deployment.created_at.map(|at| (CREATED_AT, at.to_string()));
-        for (name, value) in self.deployment.fixed().into_iter().chain([begun]).chain(created_at) {
+        for (name, value) in
+            self.deployment.fixed().into_iter().chain([begun]).chain(created_at).chain(self.shared.fields())
+        {
             let mut set = redis::cmd("HSETNX");
             set.arg(key).arg(name).arg(value);
             if self.link.send::<bool>(&set).await.is_err() {

@@ -90,6 +90,20 @@ pub enum RedisError {
         /// The newest version known here.
         supported: u32,
     },
+    /// Other servers of the deployment have another setting that all must have alike.
+    #[error(
+        "{key} says that the servers of this deployment have {name} {found}, and this one has {wanted}; set it to {found}, or start once with --accept-settings to change it for all of them, and restart the others with {wanted}"
+    )]
+    Differs {
+        /// The key.
+        key: String,
+        /// The setting.
+        name: String,
+        /// What the others have.
+        found: String,
+        /// What this server has.
+        wanted: String,
+    },
     /// The server drops keys when its memory is full.
     #[error("Redis at {at} {}", server::eviction_refused(policy))]
     Evicts {

@@ -44,6 +44,7 @@ pub mod script;
 pub mod server;
 mod settings;
 mod settle;
+mod shared;
 mod status;
 mod sweep;
 mod trim;
@@ -134,6 +135,7 @@ impl RedisEngine {
         if deployment.is_new {
             warnings.push(created(&settings.prefix, &deployment.id));
         }
+        warnings.extend(deployment.changed.iter().cloned());
         let mut lead = Duration::ZERO;
         if settings.accepts_clock && settings.clock.is_none() {
             lead = runtime.block_on(clock::accept(&settings, &nodes, &caller, &deployment.id))?;

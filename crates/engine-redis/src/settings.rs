@@ -85,6 +85,8 @@ pub struct RedisSettings {
     pub clock_skew_max: Duration,
     /// Whether the operator says that the servers' clocks are right, ahead or behind.
     pub accepts_clock: bool,
+    /// Whether the operator says that the settings which all servers must have alike are changed for all of them.
+    pub accepts_settings: bool,
     /// Whether what is overdue is ended and the log trimmed; not by a process that only reads.
     pub sweeps: bool,
 }
@@ -113,6 +115,7 @@ impl Default for RedisSettings {
             time_source: Arc::new(SystemTimeSource),
             clock_skew_max: CLOCK_SKEW_MAX,
             accepts_clock: false,
+            accepts_settings: false,
             sweeps: true,
         }
     }

@@ -8,16 +8,21 @@ mod load;
 #[allow(dead_code, reason = "each test needs a part of it")]
 mod servers;
 
+use std::time::{Duration, Instant};
+
 use load::read;
 use scarce_core::event::{Entry, Event};
 use scarce_core::machine::{Machine, MachineAnswer};
 use scarce_core::state::StateSettings;
 use scarce_engine::clock::ManualClock;
-use scarce_engine::{Engine, Log, Request};
+use scarce_engine::{Engine, Failure, Log, Request};
 use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 use servers::Server;
 
 const RETENTION_MS: u64 = 72_000;
+
+/// How long a machine that is busy with other tests may take.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How many records one request ends.
 const EXPIRE_MAX: usize = 64;
@@ -132,6 +137,70 @@ impl Pair {
 
 fn events(entries: &[Entry]) -> Vec<Event> {
     entries.iter().flat_map(|entry| entry.events.iter().cloned()).collect()
+}
+
+/// Why an engine with other settings does not start.
+fn refusal(settings: RedisSettings) -> String {
+    RedisEngine::open(settings).err().expect("no start").to_string()
+}
+
+/// Why an engine refuses, once it does.
+fn refused(engine: &RedisEngine) -> String {
+    let begun = Instant::now();
+    loop {
+        match load::told(engine, 0, "ACCOUNT.OPEN a EUR ID 1") {
+            Err(Failure::Unavailable { reason }) => return reason,
+            other => assert!(begun.elapsed() < PATIENCE, "{other:?}"),
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_server_with_another_setting_is_refused_until_it_is_changed_for_all() {
+    let server = servers::server();
+    let with = |change: &dyn Fn(&mut StateSettings)| {
+        let mut state = settings(RETENTION_MS);
+        change(&mut state);
+        let start_wait = Duration::ZERO;
+        RedisSettings { url: server.url(), partitions: 1, state, start_wait, ..RedisSettings::default() }
+    };
+    let longer = |state: &mut StateSettings| state.receipt_retention_ms = 90_000;
+    let field =
+        || server.ask::<String>(&["HGET", "scarce:deployment", "receipt_retention_ms"]).expect("a field");
+    let first = RedisEngine::open(with(&|_| ())).expect("the engine");
+    let more = refusal(with(&|state| state.operations_max = 77));
+    assert!(
+        ["operations_max 16000000", "77", "--accept-settings"].iter().all(|told| more.contains(told)),
+        "{more}"
+    );
+    let reason = refusal(with(&longer));
+    assert!(reason.contains("receipt_retention_ms 72000, and this one has 90000"), "{reason}");
+    assert_eq!(field(), "72000");
+    assert!(load::insist(&first, 0, "ACCOUNT.OPEN a EUR ID 1").outcome.is_applied());
+    let accepting = RedisSettings { accepts_settings: true, ..with(&longer) };
+    let second = RedisEngine::open(accepting).expect("the engine");
+    let changed =
+        second.warnings.iter().any(|told| told.contains("receipt_retention_ms was 72000 and is 90000"));
+    assert!(changed, "{:?}", second.warnings);
+    let reason = refused(&first);
+    assert!(reason.contains("receipt_retention_ms 90000, and this one has 72000"), "{reason}");
+    assert!(load::insist(&second, 0, "ACCOUNT.OPEN a EUR ID 1").replayed);
+    drop(first);
+    assert!(refusal(with(&|_| ())).contains("receipt_retention_ms 90000, and this one has 72000"));
+    let third = RedisEngine::open(with(&longer)).expect("the engine");
+    // Deployments of earlier releases have none: who comes first writes them, also while it serves.
+    server.ask::<()>(&["HDEL", "scarce:deployment", "receipt_retention_ms"]).expect("deleted");
+    let begun = Instant::now();
+    while server
+        .ask::<Option<String>>(&["HGET", "scarce:deployment", "receipt_retention_ms"])
+        .expect("asked")
+        .is_none()
+    {
+        assert!(begun.elapsed() < PATIENCE, "it was not put back");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    assert!(load::insist(&third, 0, "ACCOUNT.OPEN a EUR ID 1").replayed);
 }
 
 #[test]

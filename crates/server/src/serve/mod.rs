@@ -62,6 +62,8 @@ pub struct Options {
     pub accept_clock: bool,
     /// The operator says that the deployment in Redis is right, although it is new or not the one that was served before.
     pub accept_deployment: bool,
+    /// The operator says that settings which all servers of a deployment in Redis must have alike are changed for all.
+    pub accept_settings: bool,
     /// The source of time in place of the system's clock.
     pub manual_clock: Option<ManualClock>,
     /// Settings that outcomes depend on, such as `step_max=2`.

@@ -25,6 +25,7 @@ pub(super) fn start(
         state,
         clock: clock.clone(),
         accepts_clock: options.accept_clock,
+        accepts_settings: options.accept_settings,
         known,
         ..settings.redis().map_err(ServeError::RedisSettings)?
     })?;
