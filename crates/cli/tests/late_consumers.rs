@@ -15,6 +15,9 @@ use database::Database;
 use serde_json::{Value, json};
 use support::{Server, json_lines, redis_server, said, scarce, wait_until};
 
+/// Segments that are trimmed soon.
+const SMALL: [&str; 4] = ["--segment-mib", "1", "--snapshot-mib", "1"];
+
 /// A data directory with a log of small segments, and a database.
 struct Stage {
     folder: tempfile::TempDir,
@@ -27,8 +30,16 @@ impl Stage {
     }
 
     fn start(&self, options: &[&str]) -> Server {
-        let small = ["--segment-mib", "1", "--snapshot-mib", "1"];
-        Server::start(&self.folder.path().join("data"), &[&small, options].concat())
+        Server::start(&self.data(), &[&SMALL, options].concat())
+    }
+
+    /// The same with tables, and what it logs is kept.
+    fn overheard(&self, options: &[&str]) -> Server {
+        Server::overheard_at(&self.data(), &[&SMALL[..], &["--sql", self.database.url()], options].concat())
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
     }
 
     fn start_with_tables(&self, options: &[&str]) -> Server {
@@ -231,17 +242,30 @@ fn a_history_that_was_left_behind_a_trimmed_log_pays_nothing_and_hides_no_lost_c
     server.stop();
 }
 
+/// Lets a packet of 5 be claimed, and waits until its claim has left memory because its campaign is over.
+fn let_claims_leave(server: &Server) {
+    let mut http = server.http();
+    let plan = json!({ "campaign": "over", "asset": "EUR", "amounts": [5] });
+    assert_eq!(http.post("/v1/packets", &plan).status, 201);
+    assert_eq!(http.post("/v1/packets/over/claims", &json!({ "user": "u0" })).status, 201);
+    apply(server, "PACKET.CLOSE over");
+    wait_until("the claim did not leave", || {
+        http.get("/v1/events?limit=1000").text().contains("packets.forgotten")
+    });
+}
+
 #[test]
 fn claims_of_before_are_credited_once_though_the_log_and_the_tables_are_lost() {
     let stage = Stage::new();
     let options = ["--settlement", "engine", "--settlement-from-beginning"];
-    let server = stage.start(&[]);
+    let server = stage.start(&["--receipt-retention-ms", "1"]);
     apply(&server, "ACCOUNT.OPEN alice EUR");
     let plan = json!({ "campaign": "c1", "asset": "EUR", "amounts": [30, 20, 10] });
     assert_eq!(server.http().post("/v1/packets", &plan).status, 201);
     for user in ["u1", "u2"] {
         assert_eq!(server.http().post("/v1/packets/c1/claims", &json!({ "user": user })).status, 201);
     }
+    let_claims_leave(&server);
     trim(&server);
     server.stop();
     let settled = |count| stage.count("delivery_settlements WHERE state = 'settled'") == count;
@@ -251,11 +275,14 @@ fn claims_of_before_are_credited_once_though_the_log_and_the_tables_are_lost() {
             assert_eq!(balance(server, user), *amount, "{user}");
         }
     };
-    let server = stage.start_with_tables(&options);
+    let server = stage.overheard(&options);
     wait_until_caught_up(&server, "settlement");
     check(&server, &[("u1", 30), ("u2", 20)]);
     trim(&server);
-    server.stop();
+    let log = server.stop_overheard();
+    let warned = log.lines().find(|line| line.contains("whose retention is over")).expect("a warning");
+    let told = ["over", "through_packet=1", "amount=5", "find their claims in the history"];
+    assert!(told.iter().all(|told| warned.contains(told)), "{warned}");
     // All tables are lost: the engine remembers which claims were credited.
     std::fs::remove_file(stage.file()).unwrap();
     let server = stage.start_with_tables(&[]);
