@@ -24,6 +24,15 @@ const RETENTION_MS: u64 = 72_000;
 /// How long a machine that is busy with other tests may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// What is sold and given away.
+const SALES: [&str; 5] = [
+    "STOCK.CREATE s 10",
+    "STOCK.TAKE s 2 u",
+    "PACKET.CREATE p EUR PLAN 100 4 even",
+    "PACKET.CLAIM p v",
+    "PACKET.CLOSE p",
+];
+
 /// How many records one request ends.
 const EXPIRE_MAX: usize = 64;
 
@@ -207,15 +216,7 @@ fn a_server_with_another_setting_is_refused_until_it_is_changed_for_all() {
 fn what_is_due_stays_when_the_retention_was_raised_and_makes_no_event() {
     for script in [ScriptKind::Functions, ScriptKind::Evalsha] {
         let mut pair = Pair::new(script);
-        for line in [
-            "STOCK.CREATE s 10",
-            "STOCK.TAKE s 2 u",
-            "PACKET.CREATE p EUR PLAN 100 4 even",
-            "PACKET.CLAIM p v",
-            "PACKET.CLOSE p",
-        ] {
-            pair.ask_one(line);
-        }
+        pair.ask(&SALES.map(str::to_owned));
         pair.restart(10 * RETENTION_MS);
         pair.set_clock(1_000 + 2 * RETENTION_MS);
         assert_eq!(pair.expire(), 0, "{script:?}");
@@ -227,6 +228,18 @@ fn what_is_due_stays_when_the_retention_was_raised_and_makes_no_event() {
         pair.set_clock(1_000 + 20 * RETENTION_MS);
         while pair.expire() > 0 {}
         assert_eq!((pair.count("due"), pair.count("due_by")), (0, 0), "{script:?}");
+    }
+}
+
+#[test]
+fn what_was_due_by_another_retention_leaves_once() {
+    for retention_ms in [RETENTION_MS / 2, 2 * RETENTION_MS] {
+        let mut pair = Pair::new(ScriptKind::Functions);
+        pair.ask(&SALES.map(str::to_owned));
+        pair.restart(retention_ms);
+        pair.set_clock(1_000 + 3 * RETENTION_MS);
+        assert!(pair.expire() > 0);
+        assert_eq!((pair.expire(), pair.count("due"), pair.count("due_by")), (0, 0, 0), "{retention_ms}");
     }
 }
 
