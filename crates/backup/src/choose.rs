@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::catalog::{begun_at_ms, list, shown_time};
 use crate::history::{History, Shelved, histories};
 use crate::log::{LOG, LogEnd, log_end, parse_name};
+use crate::there::Pieces;
 use crate::{BackupError, Manifest, Vault};
 
 /// The point that a restore is to lead to.
@@ -12,6 +13,8 @@ use crate::{BackupError, Manifest, Vault};
 pub enum Point {
     /// The end of the newest backup.
     Newest,
+    /// The end of the newest backup, also if the store lacks pieces of it: to say all that is wrong with it.
+    NewestAsItIs,
     /// The end of the newest backup that can be used.
     NewestUsable,
     /// The end of this backup.
@@ -46,8 +49,11 @@ pub fn choose(vault: &Vault, point: &Point) -> Result<Chosen, BackupError> {
     let manifest = chosen.manifest.clone();
     let has_log = chosen.log.parts > 0 || chosen.log.problem.is_some();
     let other_histories = shelf.other_histories(&manifest.id);
-    let told = |(id, reason): (String, String)| format!("backup {id} cannot be used: {reason}");
-    let passed_over = shelf.unusable.into_iter().map(told).collect();
+    let told = |(id, reason): (&str, &str)| format!("backup {id} cannot be used: {reason}");
+    // What is wrong with one backup is asked; whether others lack pieces is not.
+    let is_told = |id: &str| *point != Point::NewestAsItIs || shelf.unusable.iter().any(|(its, _)| its == id);
+    let others = shelf.all_unusable().filter(|(id, _)| *id != manifest.id && is_told(id));
+    let passed_over = others.map(told).collect();
     Ok(Chosen { manifest, has_log, passed_over, other_histories })
 }
 
@@ -65,7 +71,10 @@ struct Shelf<'a> {
 impl<'a> Shelf<'a> {
     fn new(vault: &'a Vault, point: &Point) -> Result<Self, BackupError> {
         let (mut good, mut unusable) = (Vec::new(), Vec::new());
-        for listed in list(vault)? {
+        let listed = list(vault)?;
+        // Later, so that those of a backup that was just made are among them.
+        let pieces = Pieces::list(vault)?;
+        for listed in listed {
             match listed.manifest {
                 Ok(manifest) => {
                     let log = match log_end(vault, &manifest) {
@@ -73,7 +82,8 @@ impl<'a> Shelf<'a> {
                         Err(BackupError::WrongKey { .. }) => LogEnd::default(),
                         log => log?,
                     };
-                    good.push(Shelved { manifest, log });
+                    let lacks = pieces.lacking(vault, &manifest);
+                    good.push(Shelved { manifest, log, lacks });
                 }
                 Err(error) if *point == Point::Backup(listed.id.clone()) => return Err(error),
                 Err(error) => unusable.push((listed.id, error.to_string())),
@@ -93,9 +103,21 @@ impl<'a> Shelf<'a> {
         self.newest_history().next_back()
     }
 
+    /// The newest of which the store has all pieces.
+    fn newest_usable(&self) -> Option<&Shelved> {
+        let backups = self.histories.iter().rev().flat_map(|history| history.backups.iter().rev());
+        backups.map(|index| &self.good[*index]).find(|its| its.lacks.is_none())
+    }
+
+    /// The names of all that cannot be used, and why.
+    fn all_unusable(&self) -> impl Iterator<Item = (&str, &str)> {
+        let lacking = self.good.iter().filter_map(|its| Some((&*its.manifest.id, its.lacks.as_deref()?)));
+        self.unusable.iter().map(|(id, reason)| (&**id, &**reason)).chain(lacking)
+    }
+
     fn find(&self, point: &Point) -> Result<&Shelved, BackupError> {
         let Some(newest) = self.newest() else {
-            self.check_newest(None)?;
+            self.check_newest(None, false)?;
             let place = self.vault.store.locate("");
             return Err(BackupError::NotFound(format!("there is no backup at {place}")));
         };
@@ -103,11 +125,11 @@ impl<'a> Shelf<'a> {
             self.check_deployments(&newest.manifest)?;
         }
         let found = match point {
-            Point::Newest => {
-                self.check_newest(Some(&newest.manifest))?;
+            Point::Newest | Point::NewestAsItIs => {
+                self.check_newest(Some(newest), *point == Point::NewestAsItIs)?;
                 Some(newest)
             }
-            Point::NewestUsable => Some(newest),
+            Point::NewestUsable => self.newest_usable(),
             Point::Backup(id) => self.good.iter().find(|its| its.manifest.id == *id),
             Point::Time(at) => self.at_time(*at),
             Point::Sequences(wanted) => self.through(wanted, newest)?,
@@ -125,7 +147,7 @@ impl<'a> Shelf<'a> {
     }
 
     fn told(&self) -> String {
-        let each = self.unusable.iter().map(|(id, reason)| format!("\n{id} cannot be used: {reason}"));
+        let each = self.all_unusable().map(|(id, reason)| format!("\n{id} cannot be used: {reason}"));
         each.collect()
     }
 
@@ -185,34 +207,36 @@ impl<'a> Shelf<'a> {
     }
 
     /// Refuses to go back behind one that may be the newest.
-    fn check_newest(&self, newest: Option<&Manifest>) -> Result<(), BackupError> {
-        let newest_at_ms = newest.and_then(|newest| self.named_at_ms(newest));
+    fn check_newest(&self, newest: Option<&Shelved>, may_lack: bool) -> Result<(), BackupError> {
+        let newest_at_ms = newest.and_then(|newest| self.named_at_ms(&newest.manifest));
         let later = self.unusable.iter().filter(|(id, _)| begun_at_ms(id) >= newest_at_ms);
-        let later: Vec<_> =
-            later.map(|(id, reason)| format!("backup {id} cannot be used: {reason}")).collect();
-        if later.is_empty() {
+        let later = later.map(|(id, reason)| (&**id, &**reason));
+        let newest = newest.filter(|_| !may_lack);
+        let lacking = newest.and_then(|its| Some((&*its.manifest.id, its.lacks.as_deref()?)));
+        let all = later.chain(lacking);
+        let all: Vec<_> = all.map(|(id, reason)| format!("backup {id} cannot be used: {reason}")).collect();
+        if all.is_empty() {
             return Ok(());
         }
-        Err(BackupError::NewestUnusable {
-            reasons: later.join("\n"),
-            older: newest.map(|newest| newest.id.clone()),
-        })
+        let older = self.newest_usable().map(|usable| usable.manifest.id.clone());
+        Err(BackupError::NewestUnusable { reasons: all.join("\n"), older })
     }
 
     /// The backup that leads to a time: the last one before it whose log goes beyond it, or the first that has all of it.
     fn at_time(&self, at: u64) -> Option<&Shelved> {
         let is_last = |its: &&Shelved| !self.newest_history().any(|other| other.adds_before(its, at));
-        let is_led_to = |its: &&Shelved| its.manifest.begun_at_ms <= at && its.log_covers_time(at);
+        let is_led_to =
+            |its: &&Shelved| its.lacks.is_none() && its.manifest.begun_at_ms <= at && its.log_covers_time(at);
         let with_log = self.newest_history().filter(is_last).rfind(is_led_to);
-        let covers = |its: &&Shelved| its.manifest.covers_time(at);
+        let covers = |its: &&Shelved| its.lacks.is_none() && its.manifest.covers_time(at);
         with_log.or_else(|| self.newest_history().filter(is_last).find(covers))
     }
 
     /// The backup that leads to sequences. Those of a history that was given up are refused.
     fn through(&self, wanted: &[(u32, u64)], newest: &Shelved) -> Result<Option<&Shelved>, BackupError> {
         let covers = |its: &&Shelved| its.manifest.covers(wanted, &its.log);
-        if let Some(found) = self.newest_history().rfind(covers) {
-            return Ok(Some(found));
+        if self.newest_history().any(|its| covers(&its)) {
+            return Ok(self.newest_history().rfind(|its| its.lacks.is_none() && covers(its)));
         }
         let others = self.histories.iter().rev().flat_map(|history| history.backups.iter().rev());
         let Some(found) = others.map(|index| &self.good[*index]).find(covers) else { return Ok(None) };
@@ -231,7 +255,7 @@ impl<'a> Shelf<'a> {
 
 fn describe(point: &Point) -> String {
     match point {
-        Point::Newest | Point::NewestUsable => "anything".to_owned(),
+        Point::Newest | Point::NewestAsItIs | Point::NewestUsable => "anything".to_owned(),
         Point::Backup(id) => format!("the name {id}"),
         Point::Time(at) => format!("the time {}", shown_time(*at)),
         Point::Sequences(wanted) => {

@@ -372,7 +372,7 @@ fn pieces_there(vault: &Vault, manifest: &Manifest) -> Result<BTreeSet<String>, 
     for of in of {
         for object in vault.store.list(&format!("data/{of}/"))? {
             let piece = wanted.get(&object.name);
-            if piece.is_some_and(|piece| vault.stored_bytes(piece) == object.bytes) {
+            if piece.is_some_and(|piece| piece.stored_bytes(manifest.key.is_some()) == object.bytes) {
                 there.insert(object.name);
             }
         }

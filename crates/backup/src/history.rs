@@ -35,6 +35,8 @@ pub(crate) const fn is_later(epoch: u64, other: u64) -> bool {
 pub(crate) struct Shelved {
     pub(crate) manifest: Manifest,
     pub(crate) log: LogEnd,
+    /// What the store lacks of it, so that it cannot be restored.
+    pub(crate) lacks: Option<String>,
 }
 
 impl Shelved {

@@ -32,6 +32,7 @@ mod prune;
 mod ship;
 mod source;
 pub mod store;
+mod there;
 mod verify;
 
 pub use binding::check_there;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::BackupError;
 use crate::key::Keys;
-use crate::piece::PIECE_BYTES;
+use crate::piece::{PIECE_BYTES, TAG_BYTES};
 
 /// Newest version of the format.
 pub(crate) const FORMAT_VERSION: u64 = 1;
@@ -110,6 +110,11 @@ impl Piece {
     /// The name of its object.
     pub(crate) fn object(&self) -> String {
         format!("data/{}/{}", self.of, self.hash)
+    }
+
+    /// The length of its object.
+    pub(crate) const fn stored_bytes(&self, is_encrypted: bool) -> u64 {
+        if is_encrypted { self.bytes + TAG_BYTES } else { self.bytes }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::store::{Store, StoreError};
 /// How long a piece is at most.
 pub(crate) const PIECE_BYTES: usize = 4 << 20;
 /// What encryption adds.
-const TAG_BYTES: u64 = 16;
+pub(crate) const TAG_BYTES: u64 = 16;
 
 /// A store with the keys to it.
 pub struct Vault {
@@ -33,11 +33,6 @@ impl Vault {
             Some(key) => self.store.put(&piece.object(), &key.encrypt(&piece.hash, content)),
         };
         Ok(put?)
-    }
-
-    /// How long the object of a piece is that was put with the first key, or without any.
-    pub(crate) fn stored_bytes(&self, piece: &Piece) -> u64 {
-        piece.bytes + self.keys.first().map_or(0, |_| TAG_BYTES)
     }
 
     /// The key of a backup, or none if it is not encrypted.

@@ -11,10 +11,11 @@ use crate::catalog::{Listed, MANIFESTS, begun_at_ms, list, manifest_name};
 use crate::history::{History, Shelved, histories};
 use crate::log::{LOG, LogEnd, log_end};
 use crate::store::{Store, StoredObject};
+use crate::there::Pieces;
 use crate::{BackupError, Vault};
 
 const PENDING: &str = "pending/";
-const DATA: &str = "data/";
+pub(crate) const DATA: &str = "data/";
 
 /// Which backups stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct Pruned {
     pub pending: Vec<String>,
     /// Backups that stay because each is the newest of another history than that of the newest.
     pub other_histories: Vec<String>,
+    /// Backups that stay and cannot be restored, with what the store lacks of them. They count as none of the newest.
+    pub lacking: Vec<(String, String)>,
 }
 
 pub(crate) fn pending_name(id: &str) -> String {
@@ -59,7 +62,7 @@ pub(crate) fn remove_all(store: &dyn Store, folder: &str) -> Result<(), BackupEr
 }
 
 /// Removes backups that are not to be kept, with the log that follows them, then what no backup needs. Of each
-/// history at least the newest stays, and the one that its newest log follows.
+/// history at least the newest of which nothing is missing stays, all later ones, and the one that its newest log follows.
 ///
 /// # Errors
 /// When the store fails, or a manifest cannot be read and checked: what it needs is not known then, and nothing is removed.
@@ -70,7 +73,7 @@ pub fn prune(vault: &Vault, keep: &Keep) -> Result<Pruned, BackupError> {
         remove_abandoned(store, keep.abandoned_before_ms)?;
     }
     let mut pruned = Pruned::default();
-    let needed = choose(vault, keep, &mut pruned)?;
+    let (needed, objects) = choose(vault, keep, &mut pruned)?;
     if !keep.is_dry_run {
         for id in &pruned.removed {
             store.remove(&manifest_name(id))?;
@@ -78,8 +81,8 @@ pub fn prune(vault: &Vault, keep: &Keep) -> Result<Pruned, BackupError> {
         // No piece goes before the manifests that name it are gone for good.
         store.settle()?;
     }
-    // Before it is asked what is being made: what is put later is not among them.
-    let (objects, logs) = (store.list(DATA)?, store.list(LOG)?);
+    // Before it is asked what is being made, as the pieces: what is put later is not among them.
+    let logs = store.list(LOG)?;
     let empty = [store.empty_folders(DATA)?, store.empty_folders(LOG)?].concat();
     pruned.pending = made_meanwhile(vault, keep, &pruned)?;
     if pruned.pending.is_empty() {
@@ -101,35 +104,55 @@ pub fn prune(vault: &Vault, keep: &Keep) -> Result<Pruned, BackupError> {
     Ok(pruned)
 }
 
-/// Decides which backups stay, and gives the objects that they need.
-fn choose(vault: &Vault, keep: &Keep, pruned: &mut Pruned) -> Result<BTreeSet<String>, BackupError> {
+/// Decides which backups stay. Gives the names of the pieces that they need, and all pieces that there are.
+fn choose(
+    vault: &Vault,
+    keep: &Keep,
+    pruned: &mut Pruned,
+) -> Result<(BTreeSet<String>, Vec<StoredObject>), BackupError> {
     let mut shelf = Vec::new();
-    for Listed { manifest, .. } in list(vault)? {
+    let listed = list(vault)?;
+    let objects = vault.store.list(DATA)?;
+    let pieces = Pieces::of(&objects);
+    for Listed { manifest, .. } in listed {
         let manifest = manifest?;
         // Without its key, nothing says that the manifest names all that it needs.
         vault.key_of(&manifest)?;
         let log = log_end(vault, &manifest)?;
-        shelf.push(Shelved { manifest, log });
+        let lacks = pieces.lacking(vault, &manifest);
+        shelf.push(Shelved { manifest, log, lacks });
     }
     let histories = histories(&shelf);
     let mut kept = BTreeSet::new();
     for (at, history) in histories.iter().rev().enumerate() {
         let newest = if at == 0 { keep.newest.max(1) } else { 1 };
-        kept.extend(history.backups.iter().rev().take(newest));
+        kept.extend(newest_of(history, newest, &shelf));
         kept.extend(followed(history, &shelf));
         let others = history.backups.last().filter(|_| at > 0);
         pruned.other_histories.extend(others.map(|index| shelf[*index].manifest.id.clone()));
     }
     let mut needed = BTreeSet::new();
-    for (index, Shelved { manifest, .. }) in shelf.into_iter().enumerate() {
+    for (index, Shelved { manifest, lacks, .. }) in shelf.into_iter().enumerate() {
         if kept.contains(&index) || manifest.begun_at_ms >= keep.since_ms {
             needed.extend(manifest.pieces().into_keys());
+            pruned.lacking.extend(lacks.map(|lacks| (manifest.id.clone(), lacks)));
             pruned.kept.push(manifest.id);
         } else {
             pruned.removed.push(manifest.id);
         }
     }
-    Ok(needed)
+    Ok((needed, objects))
+}
+
+/// So many of the newest backups of a history that can be restored, and those between them that cannot.
+fn newest_of(history: &History, newest: usize, shelf: &[Shelved]) -> Vec<usize> {
+    let mut whole = 0;
+    let is_wanted = |index: &usize| {
+        let may_stay = whole < newest;
+        whole += usize::from(shelf[*index].lacks.is_none());
+        may_stay
+    };
+    history.backups.iter().rev().copied().take_while(is_wanted).collect()
 }
 
 /// The backup of a history that its newest log follows: a server may be shipping it.

@@ -71,7 +71,7 @@ pub fn verify(
 }
 
 /// The files that need an object.
-fn users(manifest: &Manifest) -> BTreeMap<String, Vec<String>> {
+pub(crate) fn users(manifest: &Manifest) -> BTreeMap<String, Vec<String>> {
     let of_partitions = manifest.partitions.iter().flat_map(|part| {
         part.files.iter().map(move |file| (format!("partition {}, {}", part.partition, file.name), file))
     });

@@ -201,6 +201,12 @@ fn check_any(vault: &Vault, listed: &[Listed]) -> Result<(), Failed> {
     ))
 }
 
+/// A failure of a backup, or of what is in its store.
+pub(super) fn of_backup(error: &BackupError) -> Failed {
+    let is_broken = matches!(error, BackupError::NewestUnusable { .. } | BackupError::Damaged { .. });
+    Failed::new(if is_broken { Exit::Broken } else { Exit::Failed }, error)
+}
+
 /// Without the key it is not known how far the log goes.
 fn end_of_log(vault: &Vault, manifest: &Manifest, unusable: &mut Vec<String>) -> Result<LogEnd, Failed> {
     match log_end(vault, manifest) {

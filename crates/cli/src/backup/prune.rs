@@ -65,5 +65,11 @@ pub(super) fn run(options: &Prune) -> Ended {
             "backup {id} is being made and may need what others brought, so no object was removed; prune again later, or with --abandoned-hours 0 if its process was killed and no other is making one"
         )?;
     }
-    Ok(Exit::Done)
+    if pruned.lacking.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let lacking = pruned.lacking.iter().map(|(id, reason)| format!("backup {id} cannot be used: {reason}"));
+    let mut text = lacking.collect::<Vec<_>>().join("\n");
+    text.push_str("\nit counts as none of those that are kept");
+    Err(Failed::text(Exit::Broken, text))
 }

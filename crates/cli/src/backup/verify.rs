@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use scarce_backup::{BackupError, Manifest, Point, Vault, Verified, choose, list};
+use scarce_backup::{Manifest, Point, Vault, Verified, choose, list};
 use scarce_engine_embedded::Until;
 use serde_json::{Value, json};
 
-use super::{Place, check_any};
+use super::{Place, check_any, of_backup};
 use crate::files::print_rows;
 use crate::restore::{Making, Origin, Purpose, explain_cut, fetch_log};
 use crate::{Ended, Exit, Failed};
@@ -68,11 +68,8 @@ pub(super) fn run(options: &Verify) -> Ended {
 fn chosen(options: &Verify, vault: &Vault, broken: &mut Vec<String>) -> Result<Vec<Manifest>, Failed> {
     let failed = |error| Failed::new(Exit::Failed, &error);
     if !options.all {
-        let point = options.backup.clone().map_or(Point::Newest, Point::Backup);
-        let chosen = choose(vault, &point).map_err(|error| {
-            let is_broken = matches!(error, BackupError::NewestUnusable { .. } | BackupError::Damaged { .. });
-            Failed::new(if is_broken { Exit::Broken } else { Exit::Failed }, &error)
-        })?;
+        let point = options.backup.clone().map_or(Point::NewestAsItIs, Point::Backup);
+        let chosen = choose(vault, &point).map_err(|error| of_backup(&error))?;
         broken.extend(chosen.passed_over);
         return Ok(vec![chosen.manifest]);
     }

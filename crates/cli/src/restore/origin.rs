@@ -1,9 +1,13 @@
 //! What a restore reads: a copy of a data directory, or a backup in a store.
 
+use std::error::Error;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use scarce_backup::{BackupStorage, Manifest, PartitionPart, Point, ShippedLog, Vault, choose, read_log};
+use scarce_backup::{
+    BackupError, BackupStorage, Manifest, PartitionPart, Point, ShippedLog, Vault, choose, read_log,
+};
 use scarce_core::state;
 use scarce_engine_embedded::deployment::Deployment;
 use scarce_engine_embedded::journal::JournalError;
@@ -13,7 +17,7 @@ use scarce_engine_embedded::{
     EmbeddedError, PartitionFiles, Restored, Until, partition_directory, restore_partition,
 };
 
-use crate::backup::shown_time;
+use crate::backup::{of_backup, shown_time};
 use crate::files::{Opened, advance, progress_bar};
 use crate::{Exit, Failed};
 
@@ -71,7 +75,7 @@ impl Origin {
 
     /// The backup that a point names, as it is.
     pub(super) fn without_log(vault: &Arc<Vault>, point: &Point) -> Result<Self, Failed> {
-        let chosen = choose(vault, point).map_err(|error| Failed::new(Exit::Failed, &error))?;
+        let chosen = choose(vault, point).map_err(|error| of_backup(&error))?;
         let (passed_over, other_histories) = (chosen.passed_over, chosen.other_histories);
         Ok(Self { passed_over, other_histories, ..Self::of(vault, chosen.manifest, None)? })
     }
@@ -84,7 +88,7 @@ impl Origin {
         wanted: &Point,
         folder: &Path,
     ) -> Result<Self, Failed> {
-        let chosen = choose(vault, point).map_err(|error| Failed::new(Exit::Failed, &error))?;
+        let chosen = choose(vault, point).map_err(|error| of_backup(&error))?;
         let log = if chosen.has_log { Some(fetch_log(vault, &chosen.manifest, folder)?) } else { None };
         if let Some(log) = &log {
             check_log(log, wanted, &chosen.manifest)?;
@@ -103,7 +107,7 @@ impl Origin {
         vault.key_of(&manifest).map_err(|error| Failed::new(Exit::Failed, &error))?;
         let manifest = Arc::new(manifest);
         let root = BackupStorage::of_deployment(vault, &manifest);
-        let deployment = Deployment::load(&root).map_err(EmbeddedError::from)?;
+        let deployment = Deployment::load(&root).map_err(read_failed)?;
         let deployment = deployment.ok_or_else(|| {
             Failed::text(Exit::Broken, format!("backup {} lacks {DEPLOYMENT_FILE}", manifest.id))
         })?;
@@ -171,7 +175,7 @@ impl Origin {
             copy.sync_data()?;
             storage.sync_directory()
         };
-        Ok(copied().map_err(EmbeddedError::from)?)
+        copied().map_err(read_failed)
     }
 }
 
@@ -197,7 +201,7 @@ fn check_log(log: &ShippedLog, point: &Point, manifest: &Manifest) -> Result<(),
             || log.sequences.get(partition).is_some_and(|last| last >= sequence)
     };
     let is_reached = match point {
-        Point::Newest | Point::NewestUsable | Point::Backup(_) => false,
+        Point::Newest | Point::NewestAsItIs | Point::NewestUsable | Point::Backup(_) => false,
         Point::Time(at) => log.taken_at_ms >= *at || manifest.covers_time(*at),
         Point::Sequences(wanted) => wanted.iter().all(|(partition, sequence)| reaches(partition, sequence)),
     };
@@ -226,8 +230,29 @@ fn check_time(log: Option<&ShippedLog>, wanted: &Point, manifest: &Manifest) -> 
     Err(Failed::text(Exit::Failed, text))
 }
 
+/// What a store of backups said where a read of it failed: no disk of this machine is at fault then.
+fn store_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a BackupError> {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let its = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if let Some(found) = its.and_then(|its| its.downcast_ref()) {
+            return Some(found);
+        }
+        cause = error.source();
+    }
+    None
+}
+
+fn read_failed(error: impl Into<EmbeddedError>) -> Failed {
+    let error = error.into();
+    store_error(&error).map_or_else(|| Failed::new(Exit::Failed, &error), of_backup)
+}
+
 /// Damage in the middle is no reason to lose what precedes it.
 fn explain(error: &EmbeddedError, partition: u32) -> Failed {
+    if let Some(error) = store_error(error) {
+        return of_backup(error);
+    }
     let mut failed = Failed::new(Exit::Failed, error);
     if let EmbeddedError::Journal(JournalError::Corrupt { sequence, .. }) = error
         && *sequence > 1

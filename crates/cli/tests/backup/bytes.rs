@@ -89,7 +89,7 @@ fn make_up(object: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {
 fn read_all(objects: BTreeMap<String, Vec<u8>>) {
     let vault =
         std::sync::Arc::new(Vault { store: Box::new(Memory(Mutex::new(objects))), keys: Keys::default() });
-    for point in [Point::Newest, Point::Time(1), Point::Sequences(vec![(0, 100)])] {
+    for point in [Point::NewestAsItIs, Point::Time(1), Point::Sequences(vec![(0, 100)])] {
         let Ok(chosen) = choose(&vault, &point) else { continue };
         let manifest = std::sync::Arc::new(chosen.manifest);
         let _ = (

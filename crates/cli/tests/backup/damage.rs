@@ -34,7 +34,7 @@ fn check_refused(stage: &Stage, options: &[&str], damaged: &Path) {
     assert_eq!(output.status.code(), Some(5), "{output:?}");
     assert!(said(&output).contains(&name) && said(&output).contains("partition 0, journal-"), "{output:?}");
     let (new, output) = stage.restore("never", options);
-    assert!(output.status.code() == Some(1) && said(&output).contains(&name), "{output:?}");
+    assert!(output.status.code() == Some(5) && said(&output).contains(&name), "{output:?}");
     assert!(!new.exists(), "nothing is served that was not verified");
 }
 
@@ -153,4 +153,45 @@ fn an_encrypted_backup_tells_nothing_and_a_wrong_key_is_told_apart_from_damage()
     std::fs::write(&one, bytes).unwrap();
     let output = stage.backup(&[&["verify", "--all"], &with_both[..]].concat());
     assert!(output.status.code() == Some(5) && said(&output).contains("damaged"), "{output:?}");
+}
+
+/// Two full backups of which the newer one lacks its pieces.
+fn newest_without_pieces() -> (Stage, [String; 2]) {
+    let stage = super::refusals::small();
+    let made = [(); 2].map(|()| stage.create(&["--full"])[0]["backup"].as_str().unwrap().to_owned());
+    std::fs::remove_dir_all(stage.store.join("data").join(&made[1])).unwrap();
+    (stage, made)
+}
+
+#[test]
+fn pruning_keeps_a_backup_that_can_be_restored_where_the_newest_lacks_pieces() {
+    let (stage, [good, broken]) = newest_without_pieces();
+    let output = stage.backup(&["prune", "--keep", "1"]);
+    let kept = ended(&output, 5);
+    assert!(kept.len() == 2 && kept.iter().all(|row| row["state"] == "kept"), "{output:?}");
+    assert!(said(&output).contains(&broken) && said(&output).contains("is missing"), "{output:?}");
+    ended(&stage.restore("good", &["--backup", &good]).1, 0);
+    // Once there is another that is whole, neither is needed.
+    let made = stage.create(&[]);
+    ended(&stage.backup(&["prune", "--keep", "1"]), 0);
+    let listed = ended(&stage.backup(&["list"]), 0);
+    assert!(listed.len() == 1 && listed[0]["backup"] == made[0]["backup"], "{listed:?}");
+    ended(&stage.backup(&["verify", "--restore"]), 0);
+}
+
+#[test]
+fn a_newest_backup_that_lacks_pieces_is_named_and_can_be_skipped() {
+    let (stage, [good, broken]) = newest_without_pieces();
+    let (new, output) = stage.restore("never", &[]);
+    ended(&output, 5);
+    for part in [&*broken, &good, "is missing", "--skip-damaged"] {
+        assert!(said(&output).contains(part), "no '{part}' in {output:?}");
+    }
+    assert!(!new.exists());
+    let (_, output) = stage.restore("never", &["--backup", &broken]);
+    ended(&output, 5);
+    assert!(said(&output).contains("it is missing") && !said(&output).contains("disk failed"), "{output:?}");
+    let (_, output) = stage.restore("skipped", &["--skip-damaged"]);
+    ended(&output, 0);
+    assert!(said(&output).contains(&format!("restored from backup {good}")), "{output:?}");
 }

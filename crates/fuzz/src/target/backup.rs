@@ -56,7 +56,7 @@ fn read_all<const COUNT: usize>(objects: [(&str, Vec<u8>); COUNT]) {
     let objects = objects.map(|(name, bytes)| (name.to_owned(), bytes));
     let store = Box::new(Memory(Mutex::new(BTreeMap::from(objects))));
     let vault = Arc::new(Vault { store, keys: Keys::default() });
-    for point in [Point::Newest, Point::Time(1_795_341_599_999), Point::Sequences(vec![(0, 4)])] {
+    for point in [Point::NewestAsItIs, Point::Time(1_795_341_599_999), Point::Sequences(vec![(0, 4)])] {
         if let Ok(chosen) = choose(&vault, &point) {
             read(&vault, &Arc::new(chosen.manifest));
         }

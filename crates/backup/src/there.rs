@@ -1,0 +1,38 @@
+//! Whether the store still has the pieces that a backup names: by their names and lengths, without reading them.
+
+use std::collections::BTreeMap;
+
+use crate::prune::DATA;
+use crate::store::StoredObject;
+use crate::verify::users;
+use crate::{BackupError, Manifest, Vault};
+
+/// The objects with pieces that a store has, with their lengths.
+pub(crate) struct Pieces(BTreeMap<String, u64>);
+
+impl Pieces {
+    /// Those that a store has now.
+    pub(crate) fn list(vault: &Vault) -> Result<Self, BackupError> {
+        Ok(Self::of(&vault.store.list(DATA)?))
+    }
+
+    pub(crate) fn of(objects: &[StoredObject]) -> Self {
+        Self(objects.iter().map(|object| (object.name.clone(), object.bytes)).collect())
+    }
+
+    /// What a backup lacks of what its manifest names: the first piece with a file that needs it, and how many others.
+    pub(crate) fn lacking(&self, vault: &Vault, manifest: &Manifest) -> Option<String> {
+        let pieces = manifest.pieces();
+        let is_there = |name: &str, bytes| self.0.get(name) == Some(&bytes);
+        let mut lacking =
+            pieces.iter().filter(|(name, piece)| !is_there(name, piece.stored_bytes(manifest.key.is_some())));
+        let (name, _) = lacking.next()?;
+        let others = match lacking.count() {
+            0 => String::new(),
+            count => format!(", and so do {count} other pieces"),
+        };
+        let fault = if self.0.contains_key(name) { "has another length" } else { "is missing" };
+        let users = users(manifest).remove(name).unwrap_or_default().join(", ");
+        Some(format!("{} {fault}{others}; it is needed for {users}", vault.store.locate(name)))
+    }
+}
