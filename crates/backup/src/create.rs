@@ -59,7 +59,7 @@ const DEPLOYMENT_BYTES_MAX: u64 = 64 << 10;
 const ATTEMPTS_MAX: u32 = 5;
 
 /// Makes a backup, and gives its manifest and what was left out because it is damaged. It is there once this has
-/// returned, and not before.
+/// returned, and not before, unless the store did not answer when the manifest was put.
 ///
 /// # Errors
 /// When the data cannot be read or is damaged, the store fails, or has backups of another deployment. Then nothing is
@@ -73,6 +73,16 @@ pub fn create(
     vault.store.put(&pending_name(&id), b"")?;
     vault.store.settle()?;
     let made = Making::begin(vault, options, &id).and_then(|making| making.run(options.data, on_progress));
+    let mut may_come = false;
+    let made = made.and_then(|made| {
+        let published = publish(vault, &made.0);
+        may_come = matches!(published, Err(BackupError::Store(StoreError::Unanswered { .. })));
+        published.map(|()| made)
+    });
+    if may_come {
+        // A manifest that gets there later needs its pieces. Pruning removes them once the announcement is old.
+        return made;
+    }
     if made.is_err() {
         // Where the store fails again, pruning removes it later.
         let _ = take_back(vault, &id);
@@ -82,6 +92,22 @@ pub fn create(
     // The backup is complete; that it still counts as one in the making holds up nothing but pruning.
     drop(removed);
     Ok(made)
+}
+
+/// Puts the manifest: from then on the backup is there.
+fn publish(vault: &Vault, manifest: &Manifest) -> Result<(), BackupError> {
+    let (store, id) = (&vault.store, &manifest.id);
+    store.settle()?;
+    store.put(&manifest_name(id), &manifest.encode(&vault.keys))?;
+    store.settle()?;
+    match store.get(&pending_name(id), 1) {
+        // Where pruning took it for abandoned, pieces may be gone.
+        Err(StoreError::Missing { place }) => {
+            let text = format!("{place} was removed: 'prune' took this backup for abandoned; make it again");
+            Err(BackupError::NotFound(text))
+        }
+        found => Ok(found.map(drop)?),
+    }
 }
 
 /// Removes what was put. The manifest may be among it, and goes first: what it names stays until then.
@@ -177,25 +203,7 @@ impl<'a> Making<'a> {
         }
         drop(holds);
         self.manifest.ended_at_ms = now_ms();
-        self.vault.store.settle()?;
-        let encoded = self.manifest.encode(&self.vault.keys);
-        self.vault.store.put(&manifest_name(&self.manifest.id), &encoded)?;
-        self.vault.store.settle()?;
-        self.check_announcement()?;
         Ok((self.manifest, self.problems))
-    }
-
-    /// Where pruning took this for abandoned, pieces may be gone.
-    fn check_announcement(&self) -> Result<(), BackupError> {
-        let (store, id) = (&self.vault.store, &self.manifest.id);
-        match store.get(&pending_name(id), 1) {
-            Err(StoreError::Missing { place }) => {
-                let text =
-                    format!("{place} was removed: 'prune' took this backup for abandoned; make it again");
-                Err(BackupError::NotFound(text))
-            }
-            found => Ok(found.map(drop)?),
-        }
     }
 
     fn put_partition(

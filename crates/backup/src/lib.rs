@@ -32,6 +32,9 @@ mod prune;
 mod ship;
 mod source;
 pub mod store;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+mod tests;
 mod there;
 mod verify;
 

@@ -29,6 +29,17 @@ pub enum StoreError {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
+    /// The store has not said whether it did it: it may do so yet.
+    #[error("cannot {operation} {place}")]
+    Unanswered {
+        /// What was attempted, as a verb.
+        operation: &'static str,
+        /// Which object.
+        place: String,
+        /// Why there is no answer.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
     /// The object is larger than anything that is ever written.
     #[error("{place} is larger than {bytes_max} bytes, and so nothing that a backup consists of")]
     TooLarge {

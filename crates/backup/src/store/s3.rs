@@ -79,7 +79,9 @@ impl Bucket {
         let bounded = async { tokio::time::timeout(TIMEOUT, request).await };
         match self.runtime.block_on(bounded) {
             Ok(done) => done.map_err(|error| self.failed(operation, name, error)),
-            Err(late) => Err(StoreError::Failed { operation, place: self.locate(name), source: late.into() }),
+            Err(late) => {
+                Err(StoreError::Unanswered { operation, place: self.locate(name), source: late.into() })
+            }
         }
     }
 
@@ -91,6 +93,10 @@ impl Bucket {
                 StoreError::Failed { operation, place, source: "there is no such bucket".into() }
             }
             Error::NotFound { .. } if operation == "read" => StoreError::Missing { place },
+            // No answer, or one of a gateway before the store.
+            error @ Error::Generic { .. } => {
+                StoreError::Unanswered { operation, place, source: error.into() }
+            }
             error => StoreError::Failed { operation, place, source: error.into() },
         }
     }

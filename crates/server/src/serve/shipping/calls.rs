@@ -78,7 +78,7 @@ impl CalledStore {
             }
         }
         let source = "it has not answered, and is not waited for any longer".into();
-        Err(StoreError::Failed { operation: "use", place: self.locate(""), source })
+        Err(StoreError::Unanswered { operation: "use", place: self.locate(""), source })
     }
 }
 

@@ -1,0 +1,112 @@
+//! Backups in a store that fails in ways in which a real one does when it is told to only by chance.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use scarce_engine_embedded::{self as embedded, EmbeddedSettings, SilentPort};
+use tempfile::TempDir;
+
+use crate::store::{Folder, Store, StoreError, StoredObject};
+use crate::{BackupError, CreateOptions, Manifest, Point, Vault, choose, create, verify};
+
+/// A folder that takes some objects without an answer, and has them later.
+#[derive(Clone)]
+struct Late {
+    folder: Arc<Folder>,
+    /// The objects of this folder get no answer.
+    stalls: Arc<Mutex<Option<&'static str>>>,
+    /// What is on its way.
+    underway: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+}
+
+impl Late {
+    fn stall(&self, folder: Option<&'static str>) {
+        *self.stalls.lock().unwrap() = folder;
+    }
+
+    /// What was on its way gets there.
+    fn arrive(&self) {
+        for (name, bytes) in self.underway.lock().unwrap().drain(..) {
+            self.folder.put(&name, &bytes).unwrap();
+        }
+    }
+}
+
+impl Store for Late {
+    fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        if self.stalls.lock().unwrap().is_none_or(|folder| !name.starts_with(folder)) {
+            return self.folder.put(name, bytes);
+        }
+        self.underway.lock().unwrap().push((name.to_owned(), bytes.to_vec()));
+        let place = self.locate(name);
+        Err(StoreError::Unanswered { operation: "write", place, source: "no answer".into() })
+    }
+
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
+        self.folder.put_new(name, bytes)
+    }
+
+    fn settle(&self) -> Result<(), StoreError> {
+        self.folder.settle()
+    }
+
+    fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>, StoreError> {
+        self.folder.get(name, bytes_max)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<StoredObject>, StoreError> {
+        self.folder.list(folder)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        self.folder.remove(name)
+    }
+
+    fn locate(&self, name: &str) -> String {
+        self.folder.locate(name)
+    }
+}
+
+struct Stage {
+    folder: TempDir,
+    store: Late,
+    vault: Vault,
+}
+
+impl Stage {
+    /// An empty deployment, and an empty store.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let recovered =
+            embedded::open(&folder.path().join("data"), &EmbeddedSettings::default(), &mut |_| {}).unwrap();
+        let (_engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).unwrap();
+        running.shut_down().unwrap();
+        let store = Arc::new(Folder::new(folder.path().join("store")));
+        let store = Late { folder: store, stalls: Arc::default(), underway: Arc::default() };
+        let vault = Vault { store: Box::new(store.clone()), keys: crate::Keys::default() };
+        Self { folder, store, vault }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn create(&self) -> Result<Manifest, BackupError> {
+        let data = self.data();
+        let options = CreateOptions { is_full: true, ..CreateOptions::of(&data) };
+        create(&self.vault, options, &mut |_| {}).map(|(manifest, _)| manifest)
+    }
+}
+
+#[test]
+fn a_manifest_that_comes_later_finds_its_pieces() {
+    let stage = Stage::new();
+    stage.create().unwrap();
+    stage.store.stall(Some("backups/"));
+    assert!(matches!(stage.create(), Err(BackupError::Store(StoreError::Unanswered { .. }))));
+    stage.store.stall(None);
+    stage.store.arrive();
+    let newest = choose(&stage.vault, &Point::Newest).unwrap().manifest;
+    assert_eq!(newest.number, 2);
+    assert!(verify(&stage.vault, &newest, &mut |_, _| {}).unwrap().damages.is_empty());
+}
