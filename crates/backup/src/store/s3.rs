@@ -2,11 +2,15 @@
 //! that the server has anyway.
 
 mod http;
+mod settings;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+mod tests;
 
 use std::future::Future;
 use std::time::Duration;
 
-use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::aws::{AmazonS3, AmazonS3ConfigKey};
 use object_store::path::Path;
 use object_store::{
     BackoffConfig, Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
@@ -37,13 +41,17 @@ impl Bucket {
     /// # Errors
     /// When the address names no bucket, or what the environment says cannot be used.
     pub fn open(url: &str) -> Result<Self, StoreError> {
+        Self::open_with(url, settings::of_process())
+    }
+
+    fn open_with(url: &str, variables: impl Iterator<Item = (String, String)>) -> Result<Self, StoreError> {
         let address = || StoreError::Address { url: url.to_owned() };
         let failed = |source| StoreError::Failed { operation: "open", place: url.to_owned(), source };
         let rest = url.strip_prefix("s3://").ok_or_else(address)?;
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         let prefix = prefix.trim_end_matches('/');
         let is_plain = |part: &str| !part.is_empty() && part != "." && part != "..";
-        if bucket.is_empty() || !(prefix.is_empty() || prefix.split('/').all(is_plain)) {
+        if !settings::is_bucket(bucket) || !(prefix.is_empty() || prefix.split('/').all(is_plain)) {
             return Err(address());
         }
         let retry = RetryConfig {
@@ -52,7 +60,8 @@ impl Bucket {
             retry_timeout: TIMEOUT,
         };
         let connector = Connector::new().map_err(failed)?;
-        let builder = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retry);
+        let builder = settings::builder_of(variables).map_err(failed)?;
+        let builder = builder.with_bucket_name(bucket).with_retry(retry);
         // Not every such store removes many at once. An endpoint without TLS is only used where it is written so.
         let builder = builder
             .with_config(AmazonS3ConfigKey::DisableBulkDelete, "true")
