@@ -2,6 +2,7 @@
 //! that the server has anyway.
 
 mod http;
+mod progress;
 mod settings;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -10,18 +11,23 @@ mod tests;
 use std::future::Future;
 use std::time::Duration;
 
+use bytes::Bytes;
 use object_store::aws::{AmazonS3, AmazonS3ConfigKey};
 use object_store::path::Path;
 use object_store::{
-    BackoffConfig, Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, RetryConfig,
+    BackoffConfig, Error, GetOptions, GetRange, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    RetryConfig,
 };
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Store, StoreError, StoredObject};
 use http::Connector;
 
-/// How long an operation takes at most, with all that is tried again. The caller tries again later.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// For how long requests are tried again. The caller tries again later.
+const RETRY_MAX: Duration = Duration::from_secs(60);
+
+/// A connection takes so much at once.
+const FRAME_BYTES: usize = 64 << 10;
 
 /// How often a request is tried again.
 const RETRIES_MAX: usize = 3;
@@ -57,7 +63,7 @@ impl Bucket {
         let retry = RetryConfig {
             backoff: BackoffConfig { max_backoff: Duration::from_secs(2), ..BackoffConfig::default() },
             max_retries: RETRIES_MAX,
-            retry_timeout: TIMEOUT,
+            retry_timeout: RETRY_MAX,
         };
         let connector = Connector::new().map_err(failed)?;
         let builder = settings::builder_of(variables).map_err(failed)?;
@@ -79,19 +85,13 @@ impl Bucket {
         Path::parse(name_in_bucket).map_err(|error| self.failed("name", name, Error::from(error)))
     }
 
-    /// Runs a request to its end, or until it has taken too long.
+    /// Runs a request to its end. It ends where nothing moves for too long.
     fn run<Value>(
         &self,
         (operation, name): (&'static str, &str),
         request: impl Future<Output = Result<Value, Error>>,
     ) -> Result<Value, StoreError> {
-        let bounded = async { tokio::time::timeout(TIMEOUT, request).await };
-        match self.runtime.block_on(bounded) {
-            Ok(done) => done.map_err(|error| self.failed(operation, name, error)),
-            Err(late) => {
-                Err(StoreError::Unanswered { operation, place: self.locate(name), source: late.into() })
-            }
-        }
+        self.runtime.block_on(request).map_err(|error| self.failed(operation, name, error))
     }
 
     fn failed(&self, operation: &'static str, name: &str, error: Error) -> StoreError {
@@ -110,6 +110,35 @@ impl Bucket {
         }
     }
 
+    /// The content of an object, unless it is too large. Where it is interrupted, it goes on from there as long as more
+    /// comes each time.
+    async fn read(&self, path: &Path, bytes_max: u64) -> Result<Option<Vec<u8>>, Error> {
+        use futures_util::TryStreamExt;
+        let found = self.store.get(path).await?;
+        let (size, tag) = (found.meta.size, found.meta.e_tag.clone());
+        if size > bytes_max {
+            return Ok(None);
+        }
+        let (mut content, mut rest) = (Vec::new(), found.into_stream());
+        loop {
+            let begun = content.len();
+            let ended = loop {
+                match rest.try_next().await {
+                    Ok(Some(bytes)) => content.extend_from_slice(&bytes),
+                    ended => break ended,
+                }
+            };
+            match ended {
+                Err(error) if content.len() == begun => return Err(error),
+                Err(_) => {}
+                Ok(_) => return Ok(Some(content)),
+            }
+            let range = Some(GetRange::Bounded(content.len() as u64..size));
+            let options = GetOptions { range, if_match: tag.clone(), ..GetOptions::default() };
+            rest = self.store.get_opts(path, options).await?.into_stream();
+        }
+    }
+
     async fn list_below(&self, path: Path) -> Result<Vec<(String, u64)>, Error> {
         use futures_util::TryStreamExt;
         let objects = self.store.list(Some(&path));
@@ -117,17 +146,24 @@ impl Bucket {
     }
 }
 
+/// What is put, in frames of which it can be seen how many were taken.
+fn payload_of(bytes: &[u8]) -> PutPayload {
+    let whole = Bytes::copy_from_slice(bytes);
+    let frames = (0..whole.len()).step_by(FRAME_BYTES);
+    frames.map(|at| whole.slice(at..whole.len().min(at + FRAME_BYTES))).collect()
+}
+
 impl Store for Bucket {
     fn put(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.path(name)?;
-        self.run(("write", name), self.store.put(&path, PutPayload::from(bytes.to_vec()))).map(drop)
+        self.run(("write", name), self.store.put(&path, payload_of(bytes))).map(drop)
     }
 
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
         let path = self.path(name)?;
         let options = PutOptions::from(PutMode::Create);
         let put = async {
-            match self.store.put_opts(&path, PutPayload::from(bytes.to_vec()), options).await {
+            match self.store.put_opts(&path, payload_of(bytes), options).await {
                 Err(Error::AlreadyExists { .. }) => Ok(false),
                 put => put.map(|_| true),
             }
@@ -142,15 +178,8 @@ impl Store for Bucket {
 
     fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>, StoreError> {
         let path = self.path(name)?;
-        let get = async {
-            let found = self.store.get(&path).await?;
-            if found.meta.size > bytes_max {
-                return Ok(None);
-            }
-            found.bytes().await.map(|bytes| Some(Vec::from(bytes)))
-        };
         let too_large = || StoreError::TooLarge { place: self.locate(name), bytes_max };
-        self.run(("read", name), get)?.ok_or_else(too_large)
+        self.run(("read", name), self.read(&path, bytes_max))?.ok_or_else(too_large)
     }
 
     fn list(&self, folder: &str) -> Result<Vec<StoredObject>, StoreError> {

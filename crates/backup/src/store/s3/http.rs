@@ -6,20 +6,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use http_body_util::BodyExt;
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::Request;
+use hyper::body::Frame;
+use hyper::header::CONTENT_LENGTH;
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector as Plain;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use object_store::ClientOptions;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody, HttpResponse,
-    HttpResponseBody, HttpService,
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
+    HttpService,
 };
 use rustls::{ClientConfig, RootCertStore};
 
-/// How long the beginning of an answer is waited for.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+use super::progress::Progress;
+
+/// How long nothing may move, in a request or in its answer.
+const STILL_MAX: Duration = Duration::from_secs(20);
 
 /// How long an unused connection is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -27,7 +35,7 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Gives `object_store` its HTTP client.
 #[derive(Clone)]
 pub(super) struct Connector {
-    client: legacy::Client<HttpsConnector<Plain>, HttpRequestBody>,
+    client: legacy::Client<HttpsConnector<Plain>, BoxBody<Bytes, HttpError>>,
 }
 
 impl Debug for Connector {
@@ -46,11 +54,15 @@ impl Connector {
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots)
             .with_no_client_auth();
+        let mut plain = Plain::new();
+        plain.enforce_http(false);
+        // A connection whose other end takes nothing is given up by the system, too.
+        plain.set_tcp_user_timeout(Some(STILL_MAX));
         let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
         let client = legacy::Client::builder(TokioExecutor::new())
             .pool_idle_timeout(IDLE_TIMEOUT)
             .pool_timer(TokioTimer::new())
-            .build(connector.build());
+            .build(connector.wrap_connector(plain));
         Ok(Self { client })
     }
 }
@@ -64,13 +76,44 @@ impl HttpConnector for Connector {
 #[async_trait]
 impl HttpService for Connector {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let answered = tokio::time::timeout(ANSWER_TIMEOUT, self.client.request(request)).await;
-        let answered = answered.map_err(|late| HttpError::new(HttpErrorKind::Timeout, late))?;
+        let progress = Arc::new(Progress::begin(STILL_MAX));
+        let bytes = request.body().content_length() as u64;
+        let answered = progress.wait(bytes, self.client.request(noted(request, &progress))).await;
+        let answered = answered.map_err(|still| HttpError::new(HttpErrorKind::Timeout, still))?;
         let response = answered.map_err(|error| {
             let kind = if error.is_connect() { HttpErrorKind::Connect } else { HttpErrorKind::Interrupted };
             HttpError::new(kind, error)
         })?;
-        let interrupted = |error| HttpError::new(HttpErrorKind::Interrupted, error);
-        Ok(response.map(|body| HttpResponseBody::new(body.map_err(interrupted))))
+        Ok(response.map(|body| {
+            let frames = unfold(Some(body), |body| async move {
+                let mut body: hyper::body::Incoming = body?;
+                match tokio::time::timeout(STILL_MAX, body.frame()).await {
+                    Ok(frame) => {
+                        let interrupted = |error| HttpError::new(HttpErrorKind::Interrupted, error);
+                        frame.map(|frame| (frame.map_err(interrupted), Some(body)))
+                    }
+                    Err(late) => Some((Err(HttpError::new(HttpErrorKind::Timeout, late)), None)),
+                }
+            });
+            HttpResponseBody::new(StreamBody::new(frames))
+        }))
     }
+}
+
+/// A request of which it is noted how much the connection has taken.
+fn noted(request: HttpRequest, progress: &Arc<Progress>) -> Request<BoxBody<Bytes, HttpError>> {
+    let bytes = request.body().content_length();
+    let progress = progress.clone();
+    let mut request = request.map(|body| {
+        let note = move |frame: Frame<Bytes>| {
+            progress.note(frame.data_ref().map_or(0, Bytes::len));
+            frame
+        };
+        body.map_frame(note).boxed()
+    });
+    if bytes > 0 {
+        // The body does not tell any more.
+        request.headers_mut().entry(CONTENT_LENGTH).or_insert(bytes.into());
+    }
+    request
 }

@@ -1,6 +1,75 @@
-//! What is refused before any request is made.
+//! Requests to a server that answers with what a test tells it, as gateways and proxies do.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use super::*;
+
+/// Answers each request with what is told for its number, and closes the connection then.
+fn serve(answer: impl Fn(usize, &str) -> Vec<u8> + Send + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for (number, stream) in listener.incoming().map_while(Result::ok).enumerate() {
+            let _ = answer_one(&stream, |head| answer(number, head));
+        }
+    });
+    address
+}
+
+fn answer_one(mut stream: &TcpStream, answer: impl Fn(&str) -> Vec<u8>) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut line) = (String::new(), String::new());
+    while reader.read_line(&mut line)? > 2 {
+        head.push_str(&line);
+        line.clear();
+    }
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let length = length.map_or(0, |length| length.parse().unwrap());
+    reader.read_exact(&mut vec![0; length])?;
+    stream.write_all(&answer(&head))
+}
+
+fn bucket(address: SocketAddr) -> Bucket {
+    let settings = [
+        ("AWS_ENDPOINT_URL", format!("http://{address}")),
+        ("AWS_ACCESS_KEY_ID", "id".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
+    ];
+    let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), value));
+    Bucket::open_with("s3://shop/x", settings).unwrap()
+}
+
+fn head(status: &str, length: usize, more: &str) -> Vec<u8> {
+    let tags = "etag: \"a\"\r\nlast-modified: Mon, 23 Nov 2026 00:00:00 GMT\r\nconnection: close";
+    format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\n{tags}\r\n{more}\r\n").into_bytes()
+}
+
+#[test]
+fn an_object_is_read_on_where_it_was_interrupted_however_often() {
+    const BYTES: usize = 20;
+    let address = serve(|_, request| {
+        let from = request.lines().find_map(|line| line.strip_prefix("range: bytes="));
+        let from = from.map(|range| range.split('-').next().unwrap().parse::<usize>().unwrap());
+        let range = from.map(|from| format!("content-range: bytes {from}-{}/{BYTES}\r\n", BYTES - 1));
+        let status = if from.is_some() { "206 Partial Content" } else { "200 OK" };
+        let from = from.unwrap_or(0);
+        let mut answer = head(status, BYTES - from, range.as_deref().unwrap_or(""));
+        // Two bytes each time, and the connection ends.
+        answer.extend((from..BYTES).take(2).map(|at| b'a' + u8::try_from(at).unwrap()));
+        answer
+    });
+    assert_eq!(bucket(address).get("data/1/x", 64).unwrap(), b"abcdefghijklmnopqrst");
+}
+
+#[test]
+fn what_is_put_arrives_as_it_was() {
+    let address = serve(|_, request| {
+        assert!(!request.contains("chunked"), "{request}");
+        head("200 OK", 0, "")
+    });
+    bucket(address).put("data/1/x", &vec![7; 3 * FRAME_BYTES + 1]).unwrap();
+}
 
 #[test]
 fn what_the_environment_says_wrongly_is_named_and_never_repeated_where_it_is_secret() {
