@@ -1,5 +1,7 @@
 //! Calls of a store on a thread of their own, so that one which never answers holds up nobody who has stopped waiting.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -68,8 +70,12 @@ impl CalledStore {
         call: impl FnOnce(&dyn Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = bounded(1);
+        let guarded = move |store: &dyn Store| {
+            let done = catch_unwind(AssertUnwindSafe(|| call(store)));
+            done.unwrap_or_else(|panic| Err(client_failed(store, &*panic)))
+        };
         // Nobody waits for it any more if it was given up.
-        let queued = self.queue.send(Box::new(move |store| drop(answer.send(call(store)))));
+        let queued = self.queue.send(Box::new(move |store| drop(answer.send(guarded(store)))));
         while queued.is_ok() {
             match answered.recv_timeout(LOOK_INTERVAL) {
                 Ok(answer) => return answer,
@@ -80,6 +86,14 @@ impl CalledStore {
         let source = "it has not answered, and is not waited for any longer".into();
         Err(StoreError::Unanswered { operation: "use", place: self.locate(""), source })
     }
+}
+
+/// The client of a store is no work of ours: where it panics, the call has failed and the next one may not.
+fn client_failed(store: &dyn Store, panic: &(dyn Any + Send)) -> StoreError {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a reason");
+    let source = format!("the store's client failed: {text}").into();
+    StoreError::Failed { operation: "use", place: store.locate(""), source }
 }
 
 impl Store for CalledStore {

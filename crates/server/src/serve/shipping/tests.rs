@@ -233,3 +233,48 @@ fn a_part_that_the_store_has_lost_leads_to_another_backup() {
     until("another one is made", || backups() == 2 && stage.has_everything());
     stage.end();
 }
+
+/// A store whose client panics where something is put, as one may that takes its settings for right.
+struct Panicking(Folder);
+
+impl Store for Panicking {
+    fn put(&self, name: &str, _bytes: &[u8]) -> Result<(), StoreError> {
+        panic!("no {name}")
+    }
+
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
+        self.0.put_new(name, bytes)
+    }
+
+    fn settle(&self) -> Result<(), StoreError> {
+        self.0.settle()
+    }
+
+    fn get(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>, StoreError> {
+        self.0.get(name, bytes_max)
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<StoredObject>, StoreError> {
+        self.0.list(folder)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        self.0.remove(name)
+    }
+
+    fn locate(&self, name: &str) -> String {
+        self.0.locate(name)
+    }
+}
+
+#[test]
+fn a_client_that_panics_fails_one_call_and_not_those_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(Panicking(Folder::new(folder.path().to_owned())));
+    let (called, _calls) = CalledStore::start(store, "panics").unwrap();
+    for _ in 0..2 {
+        let failed = explain(&called.put("x", b"").unwrap_err());
+        assert!(failed.contains("the store's client failed: no x"), "{failed}");
+    }
+    assert_eq!(called.list("").unwrap(), []);
+}
