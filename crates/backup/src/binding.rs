@@ -1,5 +1,12 @@
 //! Whose backups a store holds: an object names the deployment from before its first backup on, so that two which begin
-//! at once do not share a store.
+//! at once do not share a store. A data directory remembers its stores, so that nothing is put where one is not mounted.
+
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use scarce_engine_embedded::EmbeddedError;
+use scarce_engine_embedded::storage::StorageError;
 
 use crate::store::StoreError;
 use crate::{BackupError, Vault};
@@ -7,15 +14,60 @@ use crate::{BackupError, Vault};
 const OBJECT: &str = "deployment";
 const BYTES_MAX: u64 = 256;
 
+/// The file of a data directory with the addresses of stores that held a backup of it, one on each line.
+const KNOWN: &str = "backup-stores";
+
 /// Whether a store is there to which something was put once: where a file system is not mounted, its folder is empty.
 ///
 /// # Errors
 /// When nothing says whose backups it holds, or the store fails.
-pub fn check_there(vault: &Vault) -> Result<(), BackupError> {
+pub fn check_there(vault: &Vault, data: &Path) -> Result<(), BackupError> {
     match vault.store.get(OBJECT, BYTES_MAX) {
-        Err(StoreError::Missing { place }) => Err(BackupError::StoreGone { place }),
+        Err(StoreError::Missing { place }) => {
+            Err(BackupError::StoreGone { place, known_in: data.join(KNOWN) })
+        }
         found => Ok(found.map(drop)?),
     }
+}
+
+/// Remembers in a data directory that a store holds a backup of it.
+///
+/// # Errors
+/// When the directory cannot be written.
+pub fn remember(vault: &Vault, data: &Path) -> Result<(), BackupError> {
+    let (mut known, place) = (known_stores(data)?, vault.store.locate(""));
+    if known.lines().any(|line| line == place) {
+        return Ok(());
+    }
+    known.push_str(&format!("{place}\n"));
+    let (path, unfinished) = (data.join(KNOWN), data.join(format!("{KNOWN}.new")));
+    let written = File::create(&unfinished).and_then(|mut file| {
+        file.write_all(known.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&unfinished, &path)?;
+        File::open(data)?.sync_all()
+    });
+    Ok(written.map_err(|error| failed("write", path, error))?)
+}
+
+fn known_stores(data: &Path) -> Result<String, BackupError> {
+    let path = data.join(KNOWN);
+    match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
+        read => Ok(read.map_err(|error| failed("read", path, error))?),
+    }
+}
+
+fn failed(operation: &'static str, path: PathBuf, error: std::io::Error) -> EmbeddedError {
+    StorageError::new(operation, path.display().to_string(), error).into()
+}
+
+/// Refuses a store that the data directory remembers and that is not there: what is put where nothing is mounted is
+/// no backup.
+pub(crate) fn check_known(vault: &Vault, data: &Path) -> Result<(), BackupError> {
+    let place = vault.store.locate("");
+    let is_known = known_stores(data)?.lines().any(|line| line == place);
+    if is_known { check_there(vault, data) } else { Ok(()) }
 }
 
 /// Binds a store to a deployment, unless it is bound already.

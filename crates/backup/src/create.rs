@@ -14,7 +14,7 @@ use scarce_engine_embedded::{
     EmbeddedError, Inventory, InventoryFile, PartitionFiles, inventory, partition_directory,
 };
 
-use crate::binding::bind;
+use crate::binding::{bind, check_known};
 use crate::catalog::{list, manifest_name};
 use crate::manifest::{Beginning, FilePart, Manifest, PartitionPart, Piece};
 use crate::piece::PIECE_BYTES;
@@ -69,6 +69,7 @@ pub fn create(
     options: CreateOptions<'_>,
     on_progress: &mut dyn FnMut(Progress),
 ) -> Result<(Manifest, Vec<String>), BackupError> {
+    check_known(vault, options.data)?;
     let id = new_id()?;
     vault.store.put(&pending_name(&id), b"")?;
     vault.store.settle()?;

@@ -1,5 +1,7 @@
 //! Why a backup cannot be made, read or removed.
 
+use std::path::PathBuf;
+
 use scarce_engine_embedded::EmbeddedError;
 
 use crate::store::StoreError;
@@ -87,11 +89,14 @@ pub enum BackupError {
     },
     /// What says whose backups a store holds is not there any more, and so nothing of it may be.
     #[error(
-        "the store is not there any more: {place} is missing; is its file system mounted? To begin anew in an empty store, restart the server"
+        "the store is not there any more: {place} is missing; is its file system mounted? To begin anew in an empty store, remove {}",
+        .known_in.display()
     )]
     StoreGone {
         /// The object.
         place: String,
+        /// The file of the data directory that says that it was there once.
+        known_in: PathBuf,
     },
     /// A part of the log that was put is not there any more, or is another one.
     #[error(

@@ -38,7 +38,7 @@ mod tests;
 mod there;
 mod verify;
 
-pub use binding::check_there;
+pub use binding::{check_there, remember};
 pub use catalog::{Listed, list};
 pub use choose::{Chosen, Point, choose};
 pub use create::{CreateOptions, Progress, create};

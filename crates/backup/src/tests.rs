@@ -7,7 +7,7 @@ use scarce_engine_embedded::{self as embedded, EmbeddedSettings, SilentPort};
 use tempfile::TempDir;
 
 use crate::store::{Folder, Store, StoreError, StoredObject};
-use crate::{BackupError, CreateOptions, Manifest, Point, Vault, choose, create, verify};
+use crate::{BackupError, CreateOptions, Manifest, Point, Vault, choose, create, remember, verify};
 
 /// A folder that takes some objects without an answer, and has them later.
 #[derive(Clone)]
@@ -109,4 +109,30 @@ fn a_manifest_that_comes_later_finds_its_pieces() {
     let newest = choose(&stage.vault, &Point::Newest).unwrap().manifest;
     assert_eq!(newest.number, 2);
     assert!(verify(&stage.vault, &newest, &mut |_, _| {}).unwrap().damages.is_empty());
+}
+
+#[test]
+fn a_known_store_that_is_not_mounted_is_not_begun_anew() {
+    let stage = Stage::new();
+    let (store, away) = (stage.folder.path().join("store"), stage.folder.path().join("away"));
+    stage.create().unwrap();
+    remember(&stage.vault, &stage.data()).unwrap();
+    std::fs::rename(&store, &away).unwrap();
+    let Err(BackupError::StoreGone { known_in, .. }) = stage.create() else { panic!("it was made") };
+    assert!(!store.exists());
+    std::fs::rename(&away, &store).unwrap();
+    stage.create().unwrap();
+    // To begin anew takes a word of the operator.
+    std::fs::remove_dir_all(&store).unwrap();
+    std::fs::remove_file(known_in).unwrap();
+    stage.create().unwrap();
+}
+
+#[test]
+fn log_is_put_only_where_the_backup_is_that_it_follows() {
+    let stage = Stage::new();
+    let first = stage.create().unwrap().id;
+    stage.store.put(&format!("log/{first}/0000000001-1"), b"x").unwrap();
+    let other = "log/20261122T100000Z-0a1b2c3d/0000000001-1";
+    assert!(matches!(stage.store.put(other, b"x"), Err(StoreError::Failed { .. })));
 }

@@ -9,6 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::OFlags;
 
+use crate::catalog::manifest_name;
+use crate::log::LOG;
+
 use super::{Store, StoreError, StoredObject};
 
 /// What the name of a file begins with until it is complete.
@@ -52,7 +55,9 @@ impl Folder {
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.path.join(name);
         let folder = path.parent().unwrap_or(&self.path).to_owned();
-        if name.starts_with("log/") && !self.path.join("backups").is_dir() {
+        if let Some(backup) = name.strip_prefix(LOG).and_then(|name| name.split('/').next())
+            && !self.path.join(manifest_name(backup)).is_file()
+        {
             // Such as where a file system is not mounted: what is written there would be missing in the store.
             return Err(io::Error::other("the backup that the log follows is not there"));
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use scarce_backup::{BackupError, CreateOptions, Manifest, Vault, check_there, create, list};
+use scarce_backup::{BackupError, CreateOptions, Manifest, Vault, create, list, remember};
 use scarce_engine::clock::wall_ms;
 use scarce_outflow::Backoff;
 
@@ -28,8 +28,6 @@ pub(super) struct Bases {
     thread: Option<JoinHandle<Result<Made, BackupError>>>,
     /// When the newest full backup was begun, once that is known.
     full_at_ms: u64,
-    /// Whether this process made one, so that the store must be there.
-    was_made: bool,
     retry_at: Option<Instant>,
     backoff: Backoff,
     trouble: Option<String>,
@@ -63,18 +61,7 @@ impl Bases {
         let (thread, retry_at, trouble) = (None, None, None);
         let backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
         let vault = Arc::new(vault);
-        Self {
-            shared,
-            vault,
-            data,
-            full_every_ms,
-            thread,
-            full_at_ms: 0,
-            was_made: false,
-            retry_at,
-            backoff,
-            trouble,
-        }
+        Self { shared, vault, data, full_every_ms, thread, full_at_ms: 0, retry_at, backoff, trouble }
     }
 
     /// Why none can be made.
@@ -98,10 +85,10 @@ impl Bases {
             kept.written_bytes()
         };
         let (vault, data, full_every_ms) = (self.vault.clone(), self.data.clone(), self.full_every_ms);
-        let (abandoned, was_made) = (Abandoned::default(), self.was_made);
+        let abandoned = Abandoned::default();
         let its = abandoned.clone();
         let thread = std::thread::Builder::new().name("backup-base".to_owned());
-        match thread.spawn(move || make(&vault, &data, full_every_ms, (&its, was_made))) {
+        match thread.spawn(move || make(&vault, &data, full_every_ms, &its)) {
             Ok(thread) => {
                 self.thread = Some(thread);
                 *lock(&self.shared.making) = Some(Making { abandoned, begun_at_bytes });
@@ -120,7 +107,6 @@ impl Bases {
                 let builds_on = manifest.builds_on.as_deref();
                 tracing::info!(backup, builds_on, bytes, "a backup was made; the log follows it");
                 (self.full_at_ms, self.retry_at, self.trouble) = (full_at_ms, None, None);
-                self.was_made = true;
                 self.backoff.reset();
                 Some(manifest)
             }
@@ -149,21 +135,16 @@ impl Bases {
     }
 }
 
-fn make(
-    vault: &Vault,
-    data: &Path,
-    full_every_ms: u64,
-    (abandoned, was_made): (&Abandoned, bool),
-) -> Result<Made, BackupError> {
-    if was_made {
-        // What is put where nothing is mounted is no backup.
-        check_there(vault)?;
-    }
+fn make(vault: &Vault, data: &Path, full_every_ms: u64, abandoned: &Abandoned) -> Result<Made, BackupError> {
     let newest_full_at_ms = newest_full_at_ms(vault)?;
     let is_full = wall_ms().saturating_sub(newest_full_at_ms) >= full_every_ms;
     let abandon = || lock(abandoned).clone();
     let options = CreateOptions { data, is_full, abandon: &abandon };
     let (manifest, problems) = create(vault, options, &mut |_| {})?;
+    if let Err(error) = remember(vault, data) {
+        let reason = explain(&error);
+        tracing::warn!(reason, "it cannot be remembered that the store of backups is there");
+    }
     for problem in problems {
         tracing::warn!(problem, "a backup lacks something that is damaged");
     }

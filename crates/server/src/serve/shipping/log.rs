@@ -112,7 +112,7 @@ impl Shipper {
         let is_idle_long = self.shipped_at.is_none_or(|at| at.elapsed() >= IDLE_INTERVAL);
         if self.checked_at.is_none_or(|at| at.elapsed() >= self.check_interval) {
             let epoch = |partition| engine.epoch(partition).unwrap_or(0);
-            let there = check_there(&self.vault);
+            let there = check_there(&self.vault, &self.data);
             let there = there.and_then(|()| stream.check_backup(&self.vault, &epoch));
             if let Err(error) = there.and_then(|()| stream.check_parts(&self.vault)) {
                 return self.fail(&error);

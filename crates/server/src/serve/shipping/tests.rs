@@ -209,6 +209,8 @@ fn a_store_that_is_not_mounted_is_not_made_anew_and_goes_on_once_it_is_back() {
         is_told()
     });
     assert!(!store.exists());
+    let known = std::fs::read_to_string(stage.folder.path().join("data/backup-stores")).unwrap();
+    assert_eq!(known.trim_end(), store.join("").display().to_string(), "also after a restart");
     std::fs::rename(&away, &store).unwrap();
     until("the store has everything again", || stage.has_everything());
     assert_eq!(
