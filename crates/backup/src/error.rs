@@ -108,6 +108,9 @@ pub enum BackupError {
         /// The first one.
         number: u64,
     },
+    /// A piece of the backup that the log follows is not there any more.
+    #[error("{0}; was the store put back to an older state, or does a rule remove old objects?")]
+    PieceLost(String),
     /// Another server has gone on with the data.
     #[error("{0}")]
     Superseded(String),

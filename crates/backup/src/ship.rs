@@ -13,11 +13,13 @@ use crate::catalog::{MANIFESTS, manifest_name};
 use crate::history::is_later;
 use crate::log::{EncodedPart, LogFile, LogPartition, NewPart, PART_BYTES, encode, log_folder, parse_name};
 use crate::manifest::{MANIFEST_BYTES_MAX, Manifest, PartitionPart};
+use crate::there::Pieces;
 use crate::{BackupError, Vault};
 
 /// The log behind a backup on its way to the store.
 pub struct Stream {
     backup: String,
+    manifest: Manifest,
     /// The number of the last part in the store.
     number: u64,
     /// Its name and its length.
@@ -73,6 +75,7 @@ pub fn open_stream(data: &Path, manifest: &Manifest) -> Result<Stream, BackupErr
     let partitions = manifest.partitions.iter().map(follow).collect::<Result<_, BackupError>>()?;
     Ok(Stream {
         backup: manifest.id.clone(),
+        manifest: manifest.clone(),
         number: 0,
         last: None,
         taken_at_ms: manifest.begun_at_ms,
@@ -103,6 +106,15 @@ impl Stream {
     #[must_use]
     pub const fn parts(&self) -> u64 {
         self.number
+    }
+
+    /// Whether the store still has every piece of the backup, with its length.
+    ///
+    /// # Errors
+    /// When one is lacking, or the store fails.
+    pub fn check_pieces(&self, vault: &Vault) -> Result<(), BackupError> {
+        let there = Pieces::list_for(vault, &self.manifest)?;
+        there.lacking(vault, &self.manifest).map_or(Ok(()), |lacks| Err(BackupError::PieceLost(lacks)))
     }
 
     /// Whether every part that was put is still in the store, which may have been put back to what it held earlier.

@@ -1,6 +1,6 @@
 //! Whether the store still has the pieces that a backup names: by their names and lengths, without reading them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::prune::DATA;
 use crate::store::StoredObject;
@@ -14,6 +14,17 @@ impl Pieces {
     /// Those that a store has now.
     pub(crate) fn list(vault: &Vault) -> Result<Self, BackupError> {
         Ok(Self::of(&vault.store.list(DATA)?))
+    }
+
+    /// Those below the folders in which a backup has pieces.
+    pub(crate) fn list_for(vault: &Vault, manifest: &Manifest) -> Result<Self, BackupError> {
+        let pieces = manifest.pieces();
+        let folders: BTreeSet<_> = pieces.values().map(|piece| format!("{DATA}{}/", piece.of)).collect();
+        let mut found = Vec::new();
+        for folder in folders {
+            found.extend(vault.store.list(&folder)?);
+        }
+        Ok(Self::of(&found))
     }
 
     pub(crate) fn of(objects: &[StoredObject]) -> Self {

@@ -20,6 +20,9 @@ use super::{Plan, RETRY_DELAYS, Shared, explain, lock};
 /// So often a part is put although nothing was logged: a restore to a time knows by it that nothing is missing.
 pub(super) const IDLE_INTERVAL: Duration = Duration::from_mins(1);
 
+/// After so many looks at what changes, the store is listed whole, which takes longer.
+const CHECKS_BETWEEN: u32 = 10;
+
 pub(super) struct Shipper {
     shared: Arc<Shared>,
     vault: Vault,
@@ -33,6 +36,8 @@ pub(super) struct Shipper {
     shipped_at: Option<Instant>,
     /// When the backup that the log follows was last seen in the store.
     checked_at: Option<Instant>,
+    /// When its pieces were.
+    pieces_checked_at: Option<Instant>,
     /// Not before then a part is put again, after a failure.
     retry_at: Option<Instant>,
     backoff: Backoff,
@@ -54,6 +59,7 @@ impl Shipper {
             stream: None,
             shipped_at: None,
             checked_at: None,
+            pieces_checked_at: None,
             retry_at: None,
             backoff: Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1),
             settled: Settled::default(),
@@ -94,6 +100,7 @@ impl Shipper {
             Ok(stream) => {
                 self.stream = Some(stream);
                 (self.shipped_at, self.checked_at, self.retry_at) = (None, None, None);
+                self.pieces_checked_at = Some(Instant::now());
                 self.shared.status.update(|levels| levels.begun_at_ms = manifest.begun_at_ms);
             }
             Err(error) => self.bases.fail(&error),
@@ -105,20 +112,14 @@ impl Shipper {
         let looked_at = Instant::now();
         let written_bytes = self.shared.kept().written_bytes();
         let past_ms = self.settled.look(&self.shared.engine);
+        if let Err(error) = self.check(looked_at) {
+            return self.fail(&error);
+        }
         let Some(stream) = &mut self.stream else { return false };
         let engine = &self.shared.engine;
         let durable = |partition| engine.durable_through(partition).unwrap_or(0);
         let lacks = stream.sequences().any(|(partition, sequence)| durable(partition) > sequence);
         let is_idle_long = self.shipped_at.is_none_or(|at| at.elapsed() >= IDLE_INTERVAL);
-        if self.checked_at.is_none_or(|at| at.elapsed() >= self.check_interval) {
-            let epoch = |partition| engine.epoch(partition).unwrap_or(0);
-            let there = check_there(&self.vault, &self.data);
-            let there = there.and_then(|()| stream.check_backup(&self.vault, &epoch));
-            if let Err(error) = there.and_then(|()| stream.check_parts(&self.vault)) {
-                return self.fail(&error);
-            }
-            self.checked_at = Some(looked_at);
-        }
         let mut has_more = false;
         if lacks || is_idle_long {
             match stream.ship(&self.vault, past_ms, &durable) {
@@ -135,6 +136,25 @@ impl Shipper {
         }
         self.succeed(looked_at, written_bytes, has_more);
         has_more
+    }
+
+    /// Looks from time to time whether the store still has what was put.
+    fn check(&mut self, looked_at: Instant) -> Result<(), BackupError> {
+        let is_due = |at: Option<Instant>, interval| at.is_none_or(|at: Instant| at.elapsed() >= interval);
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        if is_due(self.checked_at, self.check_interval) {
+            let engine = &self.shared.engine;
+            let epoch = |partition| engine.epoch(partition).unwrap_or(0);
+            check_there(&self.vault, &self.data)?;
+            stream.check_backup(&self.vault, &epoch)?;
+            stream.check_parts(&self.vault)?;
+            self.checked_at = Some(looked_at);
+        }
+        if is_due(self.pieces_checked_at, self.check_interval * CHECKS_BETWEEN) {
+            stream.check_pieces(&self.vault)?;
+            self.pieces_checked_at = Some(looked_at);
+        }
+        Ok(())
     }
 
     fn succeed(&mut self, looked_at: Instant, written_bytes: u64, has_more: bool) {
@@ -159,6 +179,7 @@ impl Shipper {
             error,
             BackupError::Data(_)
                 | BackupError::PartLost { .. }
+                | BackupError::PieceLost(_)
                 | BackupError::Store(store::StoreError::Missing { .. })
         );
         if is_over {

@@ -236,6 +236,22 @@ fn a_part_that_the_store_has_lost_leads_to_another_backup() {
     stage.end();
 }
 
+#[test]
+fn a_piece_that_the_store_has_lost_leads_to_another_backup() {
+    let stage = Stage::start("log/", true);
+    until("all is shipped", || stage.has_everything());
+    let store = stage.folder.path().join("store");
+    let backups = || std::fs::read_dir(store.join("backups")).unwrap().count();
+    let folder = std::fs::read_dir(store.join("data")).unwrap().next().unwrap().unwrap().path();
+    let piece = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    std::fs::remove_file(piece).unwrap();
+    until("another one is made", || backups() == 2 && stage.has_everything());
+    let vault = Vault { store: Box::new(stage.store.clone()), keys: Keys::default() };
+    let newest = scarce_backup::choose(&vault, &scarce_backup::Point::Newest).unwrap();
+    assert!(newest.passed_over.len() == 1, "{newest:?}");
+    stage.end();
+}
+
 /// A store whose client panics where something is put, as one may that takes its settings for right.
 struct Panicking(Folder);
 
