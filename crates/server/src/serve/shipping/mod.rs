@@ -152,13 +152,34 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An error with everything that caused it, in one line.
+/// An error with everything that caused it, in one line. What an error says of its cause is not said again.
 fn explain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
+    let mut text = one_line(error);
     let mut cause = error.source();
     while let Some(error) = cause {
-        text.push_str(&format!("; because {error}"));
+        let its = one_line(error);
+        if !text.contains(&its) {
+            text.push_str(&format!("; because {its}"));
+        }
         cause = error.source();
     }
     text
+}
+
+fn one_line(error: &dyn std::error::Error) -> String {
+    let text = error.to_string();
+    text.split(|letter: char| letter.is_whitespace() || letter.is_control())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Whether two texts say the same of different attempts, which have durations, counts and names of their own.
+fn is_same_reason(one: &str, other: &str) -> bool {
+    let words = |text: &str| {
+        let words =
+            text.split([' ', '<', '>']).filter(|word| !word.contains(|letter: char| letter.is_ascii_digit()));
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    one == other || words(one) == words(other)
 }

@@ -296,3 +296,22 @@ fn a_client_that_panics_fails_one_call_and_not_those_after_it() {
     }
     assert_eq!(called.list("").unwrap(), []);
 }
+
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Said(&'static str, #[source] Option<Box<Said>>);
+
+#[test]
+fn a_reason_is_one_line_and_says_nothing_twice() {
+    let inner = Said("Error in 558.8ms - <Error>\n  <Code>AccessDenied</Code>\n</Error>", None);
+    let middle = Said(
+        "client: Error in 558.8ms - <Error>\n  <Code>AccessDenied</Code>\n</Error>",
+        Some(Box::new(inner)),
+    );
+    let text = explain(&Said("cannot write x", Some(Box::new(middle))));
+    let wanted =
+        "cannot write x; because client: Error in 558.8ms - <Error> <Code>AccessDenied</Code> </Error>";
+    assert_eq!(text, wanted);
+    assert!(is_same_reason(wanted, &wanted.replace("558.8ms", "1.2s")));
+    assert!(!is_same_reason(wanted, &wanted.replace("AccessDenied", "SlowDown")));
+}

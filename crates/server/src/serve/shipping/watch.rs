@@ -9,7 +9,7 @@ use scarce_engine::Log;
 use scarce_engine::clock::wall_ms;
 
 use super::log::Shipper;
-use super::{Shared, lock};
+use super::{Shared, is_same_reason, lock};
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -109,7 +109,7 @@ impl Shared {
             let former = levels.trouble.take();
             levels.trouble = match (reason, former) {
                 (Some(reason), Some((former, since))) => {
-                    if reason != former {
+                    if !is_same_reason(&reason, &former) {
                         tracing::warn!(store, reason, "the backup still cannot go on");
                     }
                     Some((reason, since))
