@@ -77,10 +77,15 @@ pub(crate) fn check_known(vault: &Vault, data: &Path) -> Result<(), BackupError>
 pub(crate) fn bind(vault: &Vault, deployment: &str) -> Result<(), BackupError> {
     let bytes = match vault.read(OBJECT, BYTES_MAX) {
         Err(BackupError::Store(StoreError::Missing { .. })) => {
-            if vault.store.put_new(OBJECT, format!("{deployment}\n").as_bytes())? {
-                return Ok(vault.store.settle()?);
+            match vault.store.put_new(OBJECT, format!("{deployment}\n").as_bytes()) {
+                Ok(true) => return Ok(vault.store.settle()?),
+                Ok(false) => vault.read(OBJECT, BYTES_MAX)?,
+                // The answer may be all that was lost.
+                Err(error @ StoreError::Unanswered { .. }) => {
+                    vault.read(OBJECT, BYTES_MAX).map_err(|_| error)?
+                }
+                Err(error) => return Err(error.into()),
             }
-            vault.read(OBJECT, BYTES_MAX)?
         }
         bytes => bytes?,
     };

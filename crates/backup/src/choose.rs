@@ -130,7 +130,7 @@ impl<'a> Shelf<'a> {
                 Some(newest)
             }
             Point::NewestUsable => self.newest_usable(),
-            Point::Backup(id) => self.good.iter().find(|its| its.manifest.id == *id),
+            Point::Backup(id) => return self.named(id),
             Point::Time(at) => self.at_time(*at),
             Point::Sequences(wanted) => self.through(wanted, newest)?,
         };
@@ -143,6 +143,17 @@ impl<'a> Shelf<'a> {
                 newest.manifest.ends(&newest.log),
                 self.told(),
             ))
+        })
+    }
+
+    fn named(&self, id: &str) -> Result<&Shelved, BackupError> {
+        let found = self.good.iter().find(|its| its.manifest.id == *id);
+        found.ok_or_else(|| {
+            let place = self.vault.store.locate("");
+            let text = format!(
+                "there is no backup {id} at {place}; 'scarce backup list' names those that are there"
+            );
+            BackupError::NotFound(text)
         })
     }
 

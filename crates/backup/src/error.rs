@@ -89,7 +89,8 @@ pub enum BackupError {
     },
     /// What says whose backups a store holds is not there any more, and so nothing of it may be.
     #[error(
-        "the store is not there any more: {place} is missing; is its file system mounted? To begin anew in an empty store, remove {}",
+        "the store is not there any more: {place} is missing{}; to begin anew in an empty store, remove {}",
+        if .place.contains("://") { "" } else { ", and its file system may not be mounted" },
         .known_in.display()
     )]
     StoreGone {

@@ -17,6 +17,8 @@ struct Late {
     stalls: Arc<Mutex<Option<&'static str>>>,
     /// What is on its way.
     underway: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    /// Whether what only one can put gets no answer, though it is there.
+    loses_answer: Arc<Mutex<bool>>,
 }
 
 impl Late {
@@ -43,7 +45,12 @@ impl Store for Late {
     }
 
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StoreError> {
-        self.folder.put_new(name, bytes)
+        let is_put = self.folder.put_new(name, bytes)?;
+        if *self.loses_answer.lock().unwrap() {
+            let place = self.locate(name);
+            return Err(StoreError::Unanswered { operation: "write", place, source: "no answer".into() });
+        }
+        Ok(is_put)
     }
 
     fn settle(&self) -> Result<(), StoreError> {
@@ -82,7 +89,8 @@ impl Stage {
         let (_engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).unwrap();
         running.shut_down().unwrap();
         let store = Arc::new(Folder::new(folder.path().join("store")));
-        let store = Late { folder: store, stalls: Arc::default(), underway: Arc::default() };
+        let (stalls, underway, loses_answer) = Default::default();
+        let store = Late { folder: store, stalls, underway, loses_answer };
         let vault = Vault { store: Box::new(store.clone()), keys: crate::Keys::default() };
         Self { folder, store, vault }
     }
@@ -109,6 +117,21 @@ fn a_manifest_that_comes_later_finds_its_pieces() {
     let newest = choose(&stage.vault, &Point::Newest).unwrap().manifest;
     assert_eq!(newest.number, 2);
     assert!(verify(&stage.vault, &newest, &mut |_, _| {}).unwrap().damages.is_empty());
+}
+
+#[test]
+fn a_store_whose_answer_was_lost_is_bound_all_the_same() {
+    let stage = Stage::new();
+    *stage.store.loses_answer.lock().unwrap() = true;
+    stage.create().unwrap();
+}
+
+#[test]
+fn a_named_backup_that_is_gone_is_named() {
+    let stage = Stage::new();
+    stage.create().unwrap();
+    let gone = choose(&stage.vault, &Point::Backup("20200101T000000Z-00000000".to_owned())).unwrap_err();
+    assert!(gone.to_string().starts_with("there is no backup 20200101T000000Z-00000000 at"), "{gone}");
 }
 
 #[test]

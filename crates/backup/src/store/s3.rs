@@ -98,7 +98,7 @@ impl Bucket {
         let place = self.locate(name);
         match error {
             // An endpoint answers so, too, where there is no such bucket.
-            Error::NotFound { source, .. } if source.to_string().contains("NoSuchBucket") => {
+            error if says(&error, "NoSuchBucket") => {
                 StoreError::Failed { operation, place, source: "there is no such bucket".into() }
             }
             Error::NotFound { .. } if operation == "read" => StoreError::Missing { place },
@@ -144,6 +144,11 @@ impl Bucket {
         let objects = self.store.list(Some(&path));
         objects.map_ok(|object| (object.location.to_string(), object.size)).try_collect().await
     }
+}
+
+/// Whether an error or one of its causes contains a text.
+fn says(error: &(dyn std::error::Error + 'static), text: &str) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(|error| error.to_string().contains(text))
 }
 
 /// What is put, in frames of which it can be seen how many were taken.
@@ -198,7 +203,7 @@ impl Store for Bucket {
         let path = self.path(name)?;
         let remove = async {
             match self.store.delete(&path).await {
-                Err(Error::NotFound { source, .. }) if !source.to_string().contains("NoSuchBucket") => Ok(()),
+                Err(error @ Error::NotFound { .. }) if !says(&error, "NoSuchBucket") => Ok(()),
                 removed => removed,
             }
         };

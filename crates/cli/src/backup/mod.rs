@@ -194,11 +194,13 @@ fn check_any(vault: &Vault, listed: &[Listed]) -> Result<(), Failed> {
     if !listed.is_empty() {
         return Ok(());
     }
+    Err(none_there(vault))
+}
+
+fn none_there(vault: &Vault) -> Failed {
     let place = vault.store.locate("");
-    Err(Failed::text(
-        Exit::Failed,
-        format!("there is no backup at {place}; check the address, and that it is mounted"),
-    ))
+    let mounted = if place.contains("://") { "" } else { ", and that it is mounted" };
+    Failed::text(Exit::Failed, format!("there is no backup at {place}; check the address{mounted}"))
 }
 
 /// A failure of a backup, or of what is in its store.

@@ -7,7 +7,7 @@ use clap::Args;
 use scarce_backup::Keep;
 use serde_json::json;
 
-use super::Place;
+use super::{Place, none_there};
 use crate::files::print_rows;
 use crate::{Ended, Exit, Failed};
 
@@ -64,6 +64,9 @@ pub(super) fn run(options: &Prune) -> Ended {
             err,
             "backup {id} is being made and may need what others brought, so no object was removed; prune again later, or with --abandoned-hours 0 if its process was killed and no other is making one"
         )?;
+    }
+    if pruned.kept.is_empty() && pruned.removed.is_empty() {
+        return Err(none_there(&vault));
     }
     if pruned.lacking.is_empty() {
         return Ok(Exit::Done);

@@ -87,7 +87,8 @@ fn a_named_backup_is_restored_to_a_time_only_where_its_log_leads_there() {
 fn a_store_without_any_backup_is_no_success() {
     let stage = Stage::new();
     std::fs::create_dir(&stage.store).unwrap();
-    for words in [&["list"][..], &["verify", "--all"], &["verify", "--all", "--restore"]] {
+    let prune = ["prune", "--keep", "1"];
+    for words in [&["list"][..], &["verify", "--all"], &["verify", "--all", "--restore"], &prune] {
         let output = stage.backup(words);
         assert!(output.status.code() == Some(1) && said(&output).contains("no backup at"), "{output:?}");
     }

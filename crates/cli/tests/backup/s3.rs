@@ -45,7 +45,11 @@ fn backups_are_made_verified_pruned_and_restored_in_a_bucket() {
     let create = ["create", "--data", stage.data.to_str().unwrap()];
     check_refused(&backup(at, &create), "there is no such bucket");
     s3.make_bucket("shop").unwrap();
-    check_refused(&backup(at, &["verify"]), "there is no backup at s3://shop/night/ly/");
+    for words in [&["verify"][..], &["list"], &["prune", "--keep", "1"]] {
+        let output = backup(at, words);
+        check_refused(&output, "there is no backup at s3://shop/night/ly/");
+        assert!(!said(&output).contains("mounted"), "{output:?}");
+    }
     let first = ended(&backup(at, &create), 0).remove(0);
     let second = ended(&backup(at, &create), 0).remove(0);
     assert_eq!(second["builds_on"], first["backup"]);

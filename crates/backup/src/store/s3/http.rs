@@ -29,6 +29,9 @@ use super::progress::Progress;
 /// How long nothing may move, in a request or in its answer.
 const STILL_MAX: Duration = Duration::from_secs(20);
 
+/// Where the root of a listing begins at the latest.
+const LISTING_HEAD_BYTES: usize = 4 << 10;
+
 /// How long an unused connection is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -78,13 +81,14 @@ impl HttpService for Connector {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let progress = Arc::new(Progress::begin(STILL_MAX));
         let bytes = request.body().content_length() as u64;
+        let is_listing = request.uri().query().is_some_and(|query| query.contains("list-type=2"));
         let answered = progress.wait(bytes, self.client.request(noted(request, &progress))).await;
         let answered = answered.map_err(|still| HttpError::new(HttpErrorKind::Timeout, still))?;
         let response = answered.map_err(|error| {
             let kind = if error.is_connect() { HttpErrorKind::Connect } else { HttpErrorKind::Interrupted };
             HttpError::new(kind, error)
         })?;
-        Ok(response.map(|body| {
+        let response = response.map(|body| {
             let frames = unfold(Some(body), |body| async move {
                 let mut body: hyper::body::Incoming = body?;
                 match tokio::time::timeout(STILL_MAX, body.frame()).await {
@@ -96,9 +100,32 @@ impl HttpService for Connector {
                 }
             });
             HttpResponseBody::new(StreamBody::new(frames))
-        }))
+        });
+        if is_listing && response.status().is_success() {
+            checked_listing(response).await
+        } else {
+            Ok(response)
+        }
     }
 }
+
+/// A listing, unless it is the page of something else that listens there: without objects in it, that would be a store
+/// in which nothing is.
+async fn checked_listing(response: HttpResponse) -> Result<HttpResponse, HttpError> {
+    let (head, body) = response.into_parts();
+    let body = body.bytes().await?;
+    let text = String::from_utf8_lossy(&body[..body.len().min(LISTING_HEAD_BYTES)]);
+    let is_other = |tag: &&str| !tag.starts_with(['?', '!']);
+    let root = text.split('<').skip(1).find(is_other).unwrap_or_default();
+    if !root.starts_with("ListBucketResult") {
+        return Err(HttpError::new(HttpErrorKind::Decode, NoListing));
+    }
+    Ok(HttpResponse::from_parts(head, HttpResponseBody::from(body)))
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("what answered is no store of S3: it answered a listing with something else; check AWS_ENDPOINT_URL")]
+struct NoListing;
 
 /// A request of which it is noted how much the connection has taken.
 fn noted(request: HttpRequest, progress: &Arc<Progress>) -> Request<BoxBody<Bytes, HttpError>> {

@@ -111,3 +111,35 @@ fn what_the_environment_says_wrongly_is_named_and_never_repeated_where_it_is_sec
         assert!(open(url, "AWS_REGION", "eu").unwrap_err().contains("names no store"), "{url}");
     }
 }
+
+#[test]
+fn a_page_that_is_no_listing_is_no_empty_store() {
+    let answer = |body: &str| {
+        let mut answer = head("200 OK", body.len(), "");
+        answer.extend_from_slice(body.as_bytes());
+        answer
+    };
+    let address = serve(move |_, _| answer("<!DOCTYPE html>\n<html><body>hello</body></html>"));
+    let refused = bucket(address).list("data/").unwrap_err();
+    assert!(says(&refused, "no store of S3"), "{refused:?}");
+    let empty = "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"x\"><Name>shop</Name></ListBucketResult>";
+    let address = serve(move |_, _| answer(empty));
+    assert_eq!(bucket(address).list("data/").unwrap(), []);
+}
+
+#[test]
+fn a_bucket_that_is_not_there_is_named_by_every_request() {
+    let body = "<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code></Error>";
+    let address =
+        serve(move |_, _| [head("404 Not Found", body.len(), ""), body.as_bytes().to_vec()].concat());
+    let bucket = bucket(address);
+    let refused = [
+        bucket.list("data/").unwrap_err(),
+        bucket.get("x", 1).unwrap_err(),
+        bucket.put("x", b"x").unwrap_err(),
+        bucket.remove("x").unwrap_err(),
+    ];
+    for error in refused {
+        assert!(says(&error, "there is no such bucket"), "{error:?}");
+    }
+}
