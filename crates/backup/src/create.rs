@@ -1,6 +1,6 @@
 //! Making a backup beside a running server.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,8 +14,10 @@ use scarce_engine_embedded::{
     EmbeddedError, Inventory, InventoryFile, PartitionFiles, inventory, partition_directory,
 };
 
+use crate::attempt::{Attempt, clear_left};
 use crate::binding::{bind, check_known};
-use crate::catalog::{list, manifest_name};
+use crate::catalog::manifest_name;
+use crate::former::{Former, files_there, former_backup};
 use crate::manifest::{Beginning, FilePart, Manifest, PartitionPart, Piece};
 use crate::piece::PIECE_BYTES;
 use crate::prune::{pending_name, remove_all};
@@ -70,25 +72,31 @@ pub fn create(
     on_progress: &mut dyn FnMut(Progress),
 ) -> Result<(Manifest, Vec<String>), BackupError> {
     check_known(vault, options.data)?;
+    let left = clear_left(vault, options.data);
     let id = new_id()?;
+    let attempt = Attempt::begin(vault, options.data, &id, left);
     vault.store.put(&pending_name(&id), b"")?;
     vault.store.settle()?;
+    attempt.expect(false);
     let made = Making::begin(vault, options, &id).and_then(|making| making.run(options.data, on_progress));
     let mut may_come = false;
     let made = made.and_then(|made| {
+        attempt.expect(true);
         let published = publish(vault, &made.0);
         may_come = matches!(published, Err(BackupError::Store(StoreError::Unanswered { .. })));
         published.map(|()| made)
     });
     if may_come {
-        // A manifest that gets there later needs its pieces. Pruning removes them once the announcement is old.
+        // A manifest that gets there later needs its pieces. The next backup removes them, or pruning.
         return made;
     }
-    if made.is_err() {
-        // Where the store fails again, pruning removes it later.
-        let _ = take_back(vault, &id);
-    }
+    attempt.expect(false);
+    // Where the store fails again, the next backup removes it later.
+    let cleared = if made.is_err() { take_back(vault, &id) } else { Ok(()) };
     let removed = vault.store.remove(&pending_name(&id)).and_then(|()| vault.store.settle());
+    if cleared.is_ok() && removed.is_ok() {
+        attempt.end();
+    }
     let made = made?;
     // The backup is complete; that it still counts as one in the making holds up nothing but pruning.
     drop(removed);
@@ -129,9 +137,6 @@ fn now_ms() -> u64 {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Files of an earlier backup, by partition and name.
-type Former = BTreeMap<(Option<u32>, String), FilePart>;
-
 struct Making<'a> {
     vault: &'a Vault,
     deployment: Deployment,
@@ -166,11 +171,8 @@ impl<'a> Making<'a> {
             full_at_ms: former.as_ref().map_or(0, Manifest::full_at_ms),
             key,
         };
-        let there =
-            former.as_ref().map(|former| pieces_there(vault, former)).transpose()?.unwrap_or_default();
         let manifest = Manifest::begin(beginning);
-        let mut former = former.map(files_of).unwrap_or_default();
-        former.retain(|_, file| file.pieces.iter().all(|piece| there.contains(&piece.object())));
+        let former = former.map(|former| files_there(vault, former)).transpose()?.unwrap_or_default();
         let pieces = former.values().flat_map(|file| &file.pieces);
         let pieces = pieces.map(|piece| (piece.hash.clone(), piece.clone())).collect();
         let abandon = options.abandon;
@@ -334,66 +336,4 @@ fn read_whole(
     }
     let reason = "it became shorter while it was read".to_owned();
     Err(BackupError::Damaged { place: storage.locate(name), reason })
-}
-
-/// What is there already.
-#[derive(Default)]
-struct FormerBackup {
-    /// The highest number of any.
-    number: u64,
-    /// The newest that can be built on.
-    manifest: Option<Manifest>,
-}
-
-/// The newest backup, unless the store is another deployment's, or is encrypted and the new one is not, or the other way
-/// round. One that cannot be read is no ground to build on.
-fn former_backup(vault: &Vault, deployment: &str) -> Result<FormerBackup, BackupError> {
-    let mut newest = FormerBackup::default();
-    let mut encryption = None;
-    for listed in list(vault)? {
-        let Ok(manifest) = listed.manifest else { continue };
-        if manifest.deployment != deployment {
-            return Err(BackupError::Foreign {
-                place: vault.store.locate(""),
-                found: manifest.deployment,
-                expected: deployment.to_owned(),
-            });
-        }
-        newest.number = newest.number.max(manifest.number);
-        encryption = Some((manifest.id.clone(), manifest.key.clone()));
-        newest.manifest = Some(manifest).filter(|_| listed.is_checked).or(newest.manifest);
-    }
-    match encryption {
-        Some((backup, key)) if !vault.keys.may_join(key.as_deref()) => {
-            let place = vault.store.locate("");
-            Err(BackupError::Mixed { place, backup, is_encrypted: key.is_some() })
-        }
-        _ => Ok(newest),
-    }
-}
-
-/// The objects of a backup that the store has, with the length that they should have: what is lost or was cut short is
-/// put again.
-fn pieces_there(vault: &Vault, manifest: &Manifest) -> Result<BTreeSet<String>, BackupError> {
-    let wanted = manifest.pieces();
-    let of: BTreeSet<_> = wanted.values().map(|piece| piece.of.as_str()).collect();
-    let mut there = BTreeSet::new();
-    for of in of {
-        for object in vault.store.list(&format!("data/{of}/"))? {
-            let piece = wanted.get(&object.name);
-            if piece.is_some_and(|piece| piece.stored_bytes(manifest.key.is_some()) == object.bytes) {
-                there.insert(object.name);
-            }
-        }
-    }
-    Ok(there)
-}
-
-fn files_of(manifest: Manifest) -> Former {
-    let of_partitions = manifest.partitions.into_iter().flat_map(|part| {
-        let partition = Some(part.partition);
-        part.files.into_iter().map(move |file| ((partition, file.name.clone()), file))
-    });
-    let of_deployment = manifest.files.into_iter().map(|file| ((None, file.name.clone()), file));
-    of_partitions.chain(of_deployment).collect()
 }

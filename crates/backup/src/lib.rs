@@ -18,11 +18,13 @@
 
 #![forbid(unsafe_code)]
 
+mod attempt;
 mod binding;
 mod catalog;
 mod choose;
 mod create;
 mod error;
+mod former;
 mod history;
 mod key;
 mod log;

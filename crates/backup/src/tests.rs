@@ -135,6 +135,42 @@ fn a_named_backup_that_is_gone_is_named() {
 }
 
 #[test]
+fn what_a_killed_backup_left_is_cleared_away_by_the_next_one() {
+    let stage = Stage::new();
+    let note = |id: &str, answered: &str| {
+        stage.store.put(&format!("pending/{id}"), b"").unwrap();
+        stage.store.put(&format!("data/{id}/x"), b"x").unwrap();
+        let path = stage.data().join(format!("backup-attempt-{id}"));
+        std::fs::write(&path, format!("{answered}{}\n", stage.store.locate(""))).unwrap();
+        std::fs::File::open(path).unwrap()
+    };
+    let [dead, live, late] = ["dead", "live", "late"].map(|name| format!("20261122T100000Z-{name}"));
+    drop(note(&dead, " "));
+    let held = note(&live, " ");
+    held.lock().unwrap();
+    // Its manifest may yet come.
+    drop(note(&late, "?"));
+    let made = stage.create().unwrap().id;
+    let names = |folder| stage.store.list(folder).unwrap().into_iter().map(|object| object.name);
+    assert_eq!(names("pending/").collect::<Vec<_>>(), [&late, &live].map(|id| format!("pending/{id}")));
+    assert_eq!(names("data/").filter(|name| !name.contains(&made)).count(), 2);
+    drop(held);
+    stage.create().unwrap();
+    assert_eq!(names("pending/").collect::<Vec<_>>(), [format!("pending/{late}")]);
+    let notes = std::fs::read_dir(stage.data()).unwrap().map(|entry| entry.unwrap().file_name());
+    let notes = notes.filter(|name| name.to_string_lossy().starts_with("backup-attempt-"));
+    assert_eq!(notes.collect::<Vec<_>>(), [format!("backup-attempt-{late}").as_str()]);
+}
+
+#[test]
+fn a_store_that_is_away_for_long_fills_the_data_directory_with_no_files() {
+    let stage = Stage::new();
+    stage.store.stall(Some("pending/"));
+    (0..150).for_each(|_| assert!(stage.create().is_err()));
+    assert!(std::fs::read_dir(stage.data()).unwrap().count() < 120);
+}
+
+#[test]
 fn a_known_store_that_is_not_mounted_is_not_begun_anew() {
     let stage = Stage::new();
     let (store, away) = (stage.folder.path().join("store"), stage.folder.path().join("away"));

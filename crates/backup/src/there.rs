@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::prune::DATA;
 use crate::store::StoredObject;
 use crate::verify::users;
-use crate::{BackupError, Manifest, Vault};
+use crate::{BackupError, Manifest, Piece, Vault};
 
 /// The objects with pieces that a store has, with their lengths.
 pub(crate) struct Pieces(BTreeMap<String, u64>);
@@ -31,12 +31,17 @@ impl Pieces {
         Self(objects.iter().map(|object| (object.name.clone(), object.bytes)).collect())
     }
 
+    pub(crate) fn has(&self, piece: &Piece, is_encrypted: bool) -> bool {
+        // Where a link takes the place of a folder, reading alone tells.
+        self.0.contains_key(&format!("{DATA}{}", piece.of))
+            || self.0.get(&piece.object()) == Some(&piece.stored_bytes(is_encrypted))
+    }
+
     /// What a backup lacks of what its manifest names: the first piece with a file that needs it, and how many others.
     pub(crate) fn lacking(&self, vault: &Vault, manifest: &Manifest) -> Option<String> {
         let pieces = manifest.pieces();
-        let is_there = |name: &str, bytes| self.0.get(name) == Some(&bytes);
-        let mut lacking =
-            pieces.iter().filter(|(name, piece)| !is_there(name, piece.stored_bytes(manifest.key.is_some())));
+        let is_encrypted = manifest.key.is_some();
+        let mut lacking = pieces.iter().filter(|(_, piece)| !self.has(piece, is_encrypted));
         let (name, _) = lacking.next()?;
         let others = match lacking.count() {
             0 => String::new(),
