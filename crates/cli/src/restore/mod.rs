@@ -3,6 +3,7 @@
 mod making;
 mod origin;
 mod point;
+mod target;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -136,6 +137,13 @@ fn check_target(data: &Path) -> Result<(), Failed> {
         return refused(format!(
             "{} has the name of an unfinished restore; name another directory, and the next restore beside it removes what a killed one left",
             data.display()
+        ));
+    }
+    if let Some(kind) = target::irreplaceable(data) {
+        return refused(format!(
+            "{} is {kind}, which the restored directory cannot take the place of; name a directory that does not exist yet, such as {}",
+            data.display(),
+            data.join("restored").display()
         ));
     }
     match std::fs::read_dir(data).map(|mut entries| entries.next().is_some()) {
