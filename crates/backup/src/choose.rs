@@ -32,6 +32,8 @@ pub struct Chosen {
     pub manifest: Manifest,
     /// Whether the store has log that follows it.
     pub has_log: bool,
+    /// Another one that has all of it up to a time, should that log be damaged.
+    pub without_log: Option<Manifest>,
     /// Other backups that cannot be used, and why.
     pub passed_over: Vec<String>,
     /// What else there is: the newest backups of other histories.
@@ -48,13 +50,17 @@ pub fn choose(vault: &Vault, point: &Point) -> Result<Chosen, BackupError> {
     let chosen = shelf.find(point)?;
     let manifest = chosen.manifest.clone();
     let has_log = chosen.log.parts > 0 || chosen.log.problem.is_some();
+    let without_log = match point {
+        Point::Time(at) => shelf.covering(*at).map(|its| its.manifest.clone()),
+        _ => None,
+    };
     let other_histories = shelf.other_histories(&manifest.id);
     let told = |(id, reason): (&str, &str)| format!("backup {id} cannot be used: {reason}");
     // What is wrong with one backup is asked; whether others lack pieces is not.
     let is_told = |id: &str| *point != Point::NewestAsItIs || shelf.unusable.iter().any(|(its, _)| its == id);
     let others = shelf.all_unusable().filter(|(id, _)| *id != manifest.id && is_told(id));
     let passed_over = others.map(told).collect();
-    Ok(Chosen { manifest, has_log, passed_over, other_histories })
+    Ok(Chosen { manifest, has_log, without_log, passed_over, other_histories })
 }
 
 /// What a store has.
@@ -235,12 +241,20 @@ impl<'a> Shelf<'a> {
 
     /// The backup that leads to a time: the last one before it whose log goes beyond it, or the first that has all of it.
     fn at_time(&self, at: u64) -> Option<&Shelved> {
-        let is_last = |its: &&Shelved| !self.newest_history().any(|other| other.adds_before(its, at));
         let is_led_to =
             |its: &&Shelved| its.lacks.is_none() && its.manifest.begun_at_ms <= at && its.log_covers_time(at);
-        let with_log = self.newest_history().filter(is_last).rfind(is_led_to);
+        let with_log = self.newest_history().filter(|its| self.is_last_before(its, at)).rfind(is_led_to);
+        with_log.or_else(|| self.covering(at))
+    }
+
+    /// The first backup that has all up to a time without any log.
+    fn covering(&self, at: u64) -> Option<&Shelved> {
         let covers = |its: &&Shelved| its.lacks.is_none() && its.manifest.covers_time(at);
-        with_log.or_else(|| self.newest_history().filter(is_last).find(covers))
+        self.newest_history().filter(|its| self.is_last_before(its, at)).find(covers)
+    }
+
+    fn is_last_before(&self, its: &Shelved, at: u64) -> bool {
+        !self.newest_history().any(|other| other.adds_before(its, at))
     }
 
     /// The backup that leads to sequences. Those of a history that was given up are refused.

@@ -90,12 +90,20 @@ impl Origin {
     ) -> Result<Self, Failed> {
         let chosen = choose(vault, point).map_err(|error| of_backup(&error))?;
         let log = if chosen.has_log { Some(fetch_log(vault, &chosen.manifest, folder)?) } else { None };
-        if let Some(log) = &log {
-            check_log(log, wanted, &chosen.manifest)?;
-        }
-        check_time(log.as_deref(), wanted, &chosen.manifest)?;
-        let (passed_over, other_histories) = (chosen.passed_over, chosen.other_histories);
-        Ok(Self { passed_over, other_histories, ..Self::of(vault, chosen.manifest, log.as_ref())? })
+        let checked = log.as_ref().map_or(Ok(()), |log| check_log(log, wanted, &chosen.manifest));
+        let mut passed_over = chosen.passed_over;
+        let (manifest, log) = match (checked, chosen.without_log) {
+            (Ok(()), _) => (chosen.manifest, log),
+            (Err(damaged), Some(other)) => {
+                let reason = damaged.message.lines().next().unwrap_or_default().to_owned();
+                passed_over.push(reason);
+                (other, None)
+            }
+            (Err(damaged), None) => return Err(damaged),
+        };
+        check_time(log.as_deref(), wanted, &manifest)?;
+        let other_histories = chosen.other_histories;
+        Ok(Self { passed_over, other_histories, ..Self::of(vault, manifest, log.as_ref())? })
     }
 
     /// A backup, with the log that follows it if that is given.

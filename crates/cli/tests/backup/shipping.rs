@@ -337,3 +337,26 @@ fn what_cannot_be_shipped_is_refused_at_the_start() {
     let text = refused(&["--backup", "/tmp/x", "--backup-key-file", "/nonexistent"]);
     assert!(text.contains("cannot be read"), "{text}");
 }
+
+#[test]
+fn a_damaged_part_of_the_log_is_passed_over_where_the_next_backup_has_all_of_it() {
+    let stage = Stage::new();
+    let server = stage.ship(&[]);
+    open_account(&mut server.connect());
+    wait_until_shipped(&server);
+    let at = super::points::now_ms() + 1;
+    // A stamp is of a millisecond.
+    wait_until("time has passed", || super::points::now_ms() > at + 1);
+    credit(&mut server.connect(), 5);
+    wait_until_shipped(&server);
+    server.stop();
+    let parts = stage.objects().into_iter().filter(|path| path.starts_with(stage.store.join("log")));
+    let part = parts.min().unwrap();
+    stage.create(&[]);
+    let mut bytes = std::fs::read(&part).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&part, bytes).unwrap();
+    let (_, output) = stage.restore("new", &["--at", &at.to_string()]);
+    assert_eq!(ended(&output, 0)[0]["sequence"], 1);
+    assert!(said(&output).contains(part.file_name().unwrap().to_str().unwrap()), "{output:?}");
+}
