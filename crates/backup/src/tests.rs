@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use scarce_engine_embedded::{self as embedded, EmbeddedSettings, SilentPort};
 use tempfile::TempDir;
 
+use crate::log::part_bytes_max;
 use crate::store::{Folder, Store, StoreError, StoredObject};
 use crate::{BackupError, CreateOptions, Manifest, Point, Vault, choose, create, remember, verify};
 
@@ -194,4 +195,14 @@ fn log_is_put_only_where_the_backup_is_that_it_follows() {
     stage.store.put(&format!("log/{first}/0000000001-1"), b"x").unwrap();
     let other = "log/20261122T100000Z-0a1b2c3d/0000000001-1";
     assert!(matches!(stage.store.put(other, b"x"), Err(StoreError::Failed { .. })));
+}
+
+#[test]
+fn a_part_is_read_however_much_each_partition_goes_beyond_its_share() {
+    let stage = Stage::new();
+    let mut manifest = stage.create().unwrap();
+    let few = part_bytes_max(&manifest);
+    manifest.partitions = vec![manifest.partitions[0].clone(); 16];
+    let frames = 16 * scarce_engine_embedded::journal::PAYLOAD_BYTES_MAX;
+    assert!(few >= 64 << 20 && part_bytes_max(&manifest) > (16 << 20) + frames);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{PART_BYTES_MAX, decode, log_folder, parse_name};
+use super::{decode, log_folder, parse_name, part_bytes_max};
 use crate::store::StoredObject;
 use crate::{BackupError, Manifest, Vault};
 
@@ -52,7 +52,7 @@ pub(super) fn parts_of(
 pub fn log_end(vault: &Vault, manifest: &Manifest) -> Result<LogEnd, BackupError> {
     let (mut parts, mut problem) = parts_of(vault, manifest)?;
     while let Some(object) = parts.last() {
-        let read = vault.read(&object.name, PART_BYTES_MAX);
+        let read = vault.read(&object.name, part_bytes_max(manifest));
         let place = vault.store.locate(&object.name);
         match read.and_then(|bytes| decode(object, &place, &bytes, (manifest, &vault.keys))) {
             Ok((head, _)) => {

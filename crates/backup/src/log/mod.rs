@@ -7,6 +7,7 @@
 mod end;
 mod read;
 
+use scarce_engine_embedded::journal::PAYLOAD_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 
 use crate::BackupError;
@@ -25,8 +26,17 @@ const VERSION: u64 = 1;
 
 /// Bytes of log in a part, at most about: one frame may go beyond.
 pub(crate) const PART_BYTES: usize = 16 << 20;
-/// No object of the log is larger.
-pub(crate) const PART_BYTES_MAX: u64 = 64 << 20;
+/// What a part says of itself and of a partition, at most about.
+const HEAD_BYTES: u64 = 64 << 10;
+
+/// No object of the log behind a backup is larger: of each partition one frame may go beyond its share.
+pub(crate) fn part_bytes_max(manifest: &Manifest) -> u64 {
+    let partitions = manifest.partitions.len() as u64;
+    (PART_BYTES as u64 + (partitions + 1) * (PAYLOAD_BYTES_MAX + HEAD_BYTES)).max(PART_BYTES_MAX_LEAST)
+}
+
+/// The limit where there are few partitions.
+const PART_BYTES_MAX_LEAST: u64 = 64 << 20;
 
 /// The folder of the log that follows a backup.
 pub(crate) fn log_folder(backup: &str) -> String {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use super::end::parts_of;
-use super::{LogHead, PART_BYTES_MAX, decode};
+use super::{LogHead, decode, part_bytes_max};
 use crate::{BackupError, Manifest, Vault};
 
 /// Reads the parts of the log that follows a backup one after the other, up to the first that cannot be used; gives
@@ -21,7 +21,7 @@ pub(crate) fn for_each_part(
     let (parts, gap) = parts_of(vault, manifest)?;
     for object in parts {
         let place = vault.store.locate(&object.name);
-        let bytes = vault.read(&object.name, PART_BYTES_MAX);
+        let bytes = vault.read(&object.name, part_bytes_max(manifest));
         match bytes.and_then(|bytes| decode(&object, &place, &bytes, (manifest, &vault.keys))) {
             Ok((head, content)) => take(head, content)?,
             Err(error @ BackupError::Damaged { .. }) => return Ok(Some(error)),
