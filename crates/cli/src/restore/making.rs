@@ -2,8 +2,11 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 use tempfile::TempDir;
 
 use crate::{Exit, Failed};
@@ -34,6 +37,7 @@ impl Making {
             let folder = tempfile::Builder::new().prefix(PREFIXES[purpose as usize]).tempdir_in(parent);
             let folder = folder.map_err(failed)?;
             if let Some(held) = hold(folder.path()).map_err(failed)? {
+                remove_on_signals(folder.path().to_owned())?;
                 return Ok(Self { folder, _held: held });
             }
         }
@@ -58,6 +62,31 @@ fn hold(path: &Path) -> std::io::Result<Option<File>> {
     };
     held.lock()?;
     Ok(path.exists().then_some(held))
+}
+
+/// The directories of this process, also those that are finished and have another name now.
+static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A signal ends the process at once, but not without removing what is not finished.
+fn remove_on_signals(path: PathBuf) -> std::io::Result<()> {
+    let made = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_heard = !made().is_empty();
+    made().push(path);
+    if is_heard {
+        return Ok(());
+    }
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
+    let ending = move || {
+        let Some(signal) = signals.forever().next() else { return };
+        for path in made().iter() {
+            if std::fs::remove_dir_all(path).is_ok() {
+                let text = format!("interrupted; removed {}, which was not finished", path.display());
+                let _ = writeln!(std::io::stderr(), "{text}");
+            }
+        }
+        std::process::exit(128 + signal);
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(ending).map(drop)
 }
 
 /// Whether a directory has the name of one that is not finished.

@@ -177,3 +177,27 @@ fn a_bucket_that_is_slow_or_away_holds_up_nothing_and_gets_everything_later() {
     relay.cut(true);
     check_refused(&backup(relay.address, &["list"]), "cannot list s3://shop/night/ly/backups/");
 }
+
+#[test]
+fn an_interrupted_restore_removes_what_is_not_finished() {
+    let stage = Stage::new();
+    // It never answers, and the restore waits for it.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let to = stage.folder.path().join("new");
+    let mut command = scarce();
+    command.args(["restore", "--from", URL, "--data"]).arg(&to).stderr(std::process::Stdio::piped());
+    let restoring = with_credentials(&mut command, silent.local_addr().unwrap()).spawn().unwrap();
+    silent.set_nonblocking(true).unwrap();
+    let mut held = None;
+    wait_until("it asks the store", || {
+        held = silent.accept().ok();
+        held.is_some()
+    });
+    let left = || std::fs::read_dir(stage.folder.path()).unwrap().count();
+    assert_eq!(left(), 1, "it has begun");
+    let killed = Command::new("kill").args(["-INT", &restoring.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = restoring.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert!(said(&output).contains("interrupted; removed") && left() == 0, "{output:?}");
+}
