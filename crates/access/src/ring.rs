@@ -73,7 +73,7 @@ impl Ring {
     ///
     /// # Errors
     /// When it cannot be as asked.
-    pub fn create(&mut self, asked: Asked, now: TimeMs) -> Result<(Key, Shown), KeyError> {
+    pub fn create(&mut self, asked: &Asked, now: TimeMs) -> Result<(Key, Shown), KeyError> {
         loop {
             let (key, shown) = Key::create(asked.clone(), now)?;
             if !self.keys.contains_key(&key.id) {
@@ -101,7 +101,7 @@ impl Ring {
             namespace: Some(old.namespace.clone()),
             ttl_ms: old.expires_ms.map(|expires| expires.saturating_sub(old.created_ms)),
         };
-        let (key, shown) = self.create(asked, now)?;
+        let (key, shown) = self.create(&asked, now)?;
         let end = now.saturating_add(overlap_ms);
         old.expires_ms = Some(old.expires_ms.map_or(end, |expires| expires.min(end)));
         old.replaced_by = Some(key.id);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_key_is_admitted_by_its_secret_until_it_is_over() {
         let mut ring = Ring::default();
-        let (key, shown) = ring.create(asked(Some(100)), 1_000).expect("a key");
+        let (key, shown) = ring.create(&asked(Some(100)), 1_000).expect("a key");
         assert_eq!(ring.admit(&shown, 1_099).map(|its| its.id), Ok(key.id));
         assert_eq!(ring.admit(&shown, 1_100), Err(Denial::Over(Standing::Expired)));
         let mut text = shown.reveal();
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn both_keys_of_a_rotation_can_be_used_for_the_overlap_and_share_the_namespace() {
         let mut ring = Ring::default();
-        let (old, first) = ring.create(asked(Some(1_000)), 0).expect("a key");
+        let (old, first) = ring.create(&asked(Some(1_000)), 0).expect("a key");
         let (new, second) = ring.rotate("shop", 50, 500).expect("a key");
         assert_eq!((&new.namespace, &new.scopes), (&old.namespace, &old.scopes));
         assert!(ring.admit(&first, 549).is_ok() && ring.admit(&second, 549).is_ok());
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(ring.find("shop").expect("a key").id, new.id);
         let (third, _) = ring.rotate("shop", 0, 600).expect("a key");
         assert_eq!(ring.admit(&second, 600), Err(Denial::Over(Standing::Expired)));
-        ring.create(asked(None), 600).expect("a key");
+        ring.create(&asked(None), 600).expect("a key");
         assert!(matches!(ring.find("shop"), Err(KeyError::Ambiguous(_))));
         assert_eq!(ring.find(&format!("sk_{}", third.id)).expect("a key").id, third.id);
     }
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_read_back_and_has_no_secret() {
         let mut ring = Ring::default();
-        let (_, shown) = ring.create(asked(None), 5).expect("a key");
+        let (_, shown) = ring.create(&asked(None), 5).expect("a key");
         ring.rotate("shop", 7, 6).expect("a key");
         let text = ring.to_text();
         assert!(!text.contains(&shown.reveal()[16..]));

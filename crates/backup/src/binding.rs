@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use scarce_engine_embedded::EmbeddedError;
 use scarce_engine_embedded::storage::StorageError;
@@ -47,18 +47,18 @@ pub fn remember(vault: &Vault, data: &Path) -> Result<(), BackupError> {
         std::fs::rename(&unfinished, &path)?;
         File::open(data)?.sync_all()
     });
-    Ok(written.map_err(|error| failed("write", path, error))?)
+    Ok(written.map_err(|error| failed("write", &path, error))?)
 }
 
 fn known_stores(data: &Path) -> Result<String, BackupError> {
     let path = data.join(KNOWN);
     match std::fs::read_to_string(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(String::new()),
-        read => Ok(read.map_err(|error| failed("read", path, error))?),
+        read => Ok(read.map_err(|error| failed("read", &path, error))?),
     }
 }
 
-fn failed(operation: &'static str, path: PathBuf, error: std::io::Error) -> EmbeddedError {
+fn failed(operation: &'static str, path: &Path, error: std::io::Error) -> EmbeddedError {
     StorageError::new(operation, path.display().to_string(), error).into()
 }
 

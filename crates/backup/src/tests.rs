@@ -10,6 +10,9 @@ use crate::log::part_bytes_max;
 use crate::store::{Folder, Store, StoreError, StoredObject};
 use crate::{BackupError, CreateOptions, Manifest, Point, Vault, choose, create, remember, verify};
 
+/// An object and what is put.
+type Put = (String, Vec<u8>);
+
 /// A folder that takes some objects without an answer, and has them later.
 #[derive(Clone)]
 struct Late {
@@ -17,7 +20,7 @@ struct Late {
     /// The objects of this folder get no answer.
     stalls: Arc<Mutex<Option<&'static str>>>,
     /// What is on its way.
-    underway: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    underway: Arc<Mutex<Vec<Put>>>,
     /// Whether what only one can put gets no answer, though it is there.
     loses_answer: Arc<Mutex<bool>>,
 }

@@ -157,7 +157,7 @@ fn create(options: &Create) -> Ended {
         ttl_ms: options.expires,
     };
     let store = open(&options.settings)?;
-    let made = store.change(|ring| ring.create(asked.clone(), now_ms()))?;
+    let made = store.change(|ring| ring.create(&asked, now_ms()))?;
     present(&store, made, options.json)
 }
 

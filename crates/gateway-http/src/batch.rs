@@ -29,7 +29,7 @@ struct Batch {
 pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Response {
     match Batch::read(&exchange) {
         Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
-        Ok(batch) if let Err(refused) = exchange.check(batch.commands()) => refused,
+        Ok(batch) if let Err(refused) = exchange.check(batch.commands()) => *refused,
         Ok(batch) if batch.is_atomic => batch.atomic(&shared, &exchange).await,
         Ok(batch) => batch.each(&shared, &exchange).await,
     }

@@ -28,10 +28,10 @@ pub(super) async fn handle(route: &'static Route, State(shared): Context, exchan
         return reply::misshapen(&Misshapen::new("path", "leads to no command"), exchange.speech);
     };
     let response = match Asked::read(route, spec, &exchange) {
-        _ if let Err(refused) = exchange.check_any(spec) => refused,
+        _ if let Err(refused) = exchange.check_any(spec) => *refused,
         Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
         Ok(asked) => match exchange.check(std::iter::once((spec, &asked.command))) {
-            Err(refused) => refused,
+            Err(refused) => *refused,
             Ok(()) => asked.answer(route, &shared, &exchange).await,
         },
     };

@@ -221,10 +221,11 @@ impl Exchange {
     ///
     /// # Errors
     /// As [`Self::check`].
-    pub(super) fn check_any(&self, spec: &CommandSpec) -> Result<(), Response> {
-        let caller =
-            self.caller.as_ref().ok_or_else(|| reply::of_port(PortCode::Unauthenticated, self.speech))?;
-        caller.check_any(spec).map_err(|lack| guard::lacking(&lack, self.speech))
+    pub(super) fn check_any(&self, spec: &CommandSpec) -> Result<(), Box<Response>> {
+        let Some(caller) = &self.caller else {
+            return Err(reply::of_port(PortCode::Unauthenticated, self.speech).into());
+        };
+        caller.check_any(spec).map_err(|lack| guard::lacking(&lack, self.speech).into())
     }
 
     /// Whether the caller may send commands, each with its row.
@@ -234,12 +235,12 @@ impl Exchange {
     pub(super) fn check<'a>(
         &self,
         mut commands: impl Iterator<Item = (&'static CommandSpec, &'a Command)>,
-    ) -> Result<(), Response> {
+    ) -> Result<(), Box<Response>> {
         let Some(caller) = &self.caller else {
-            return Err(reply::of_port(PortCode::Unauthenticated, self.speech));
+            return Err(reply::of_port(PortCode::Unauthenticated, self.speech).into());
         };
         let checked = commands.try_for_each(|(spec, command)| caller.check(spec, command));
-        checked.map_err(|lack| guard::lacking(&lack, self.speech))
+        checked.map_err(|lack| guard::lacking(&lack, self.speech).into())
     }
 
     /// The namespace of the caller's operation ids.

@@ -15,15 +15,15 @@ use super::{Context, guard, reply};
 
 /// Whether the caller may read a history: that of a resource, or of all of its kind. Operations of all callers are for
 /// those who operate the server.
-fn check(history: &History, exchange: &Exchange) -> Result<(), Response> {
+fn check(history: &History, exchange: &Exchange) -> Result<(), Box<Response>> {
     let need = history.resource.map_or(Need::OPERATE, |kind| Need::on(Verb::Read, kind.into()));
     let mut fields = exchange.fields();
     let id = history.of.and_then(|name| fields.take_text(name).ok()).flatten();
     let Some(caller) = &exchange.caller else {
-        return Err(reply::of_port(PortCode::Unauthenticated, exchange.speech));
+        return Err(reply::of_port(PortCode::Unauthenticated, exchange.speech).into());
     };
     let checked = caller.check_need(need, id, history.path);
-    checked.map_err(|lack| guard::lacking(&lack, exchange.speech))
+    checked.map_err(|lack| guard::lacking(&lack, exchange.speech).into())
 }
 
 /// Answers a page of a history.
@@ -33,7 +33,7 @@ pub(super) async fn handle(
     exchange: Exchange,
 ) -> Response {
     if let Err(refused) = check(history, &exchange) {
-        return refused;
+        return *refused;
     }
     let asked = match Asked::read(history, exchange.fields()) {
         Ok(asked) => asked,

@@ -99,15 +99,15 @@ fn texts(body: &Map<String, Value>, field: &'static str) -> Result<Vec<String>, 
 }
 
 /// Whether the caller may do this with the script that the path names, or with all.
-fn check(exchange: &Exchange, verb: Verb) -> Result<(), Response> {
+fn check(exchange: &Exchange, verb: Verb) -> Result<(), Box<Response>> {
     let mut fields = exchange.fields();
     let script = fields.take_text("script").ok().flatten();
     let name = script.map(|script| script.split('@').next().unwrap_or_default());
     let Some(caller) = &exchange.caller else {
-        return Err(reply::of_port(PortCode::Unauthenticated, exchange.speech));
+        return Err(reply::of_port(PortCode::Unauthenticated, exchange.speech).into());
     };
     let checked = caller.check_need(Need::on(verb, Kind::Script), name, "/v1/scripts");
-    checked.map_err(|lack| guard::lacking(&lack, exchange.speech))
+    checked.map_err(|lack| guard::lacking(&lack, exchange.speech).into())
 }
 
 async fn answer(
@@ -118,7 +118,7 @@ async fn answer(
 ) -> Response {
     let speech = exchange.speech;
     if let Err(refused) = check(&exchange, verb) {
-        return refused;
+        return *refused;
     }
     let request = match read(&exchange) {
         Ok(request) => request,

@@ -165,7 +165,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let (server, other) = (FileKeys::new(directory.path()), FileKeys::new(directory.path()));
         assert!(server.load().expect("none").is_empty() && !server.may_have_changed());
-        let (key, _) = other.change(|ring| ring.create(asked(), 1)).expect("a key");
+        let (key, _) = other.change(|ring| ring.create(&asked(), 1)).expect("a key");
         let mode = |name: &str| {
             std::fs::metadata(directory.path().join(name)).expect("a file").permissions().mode() & 0o777
         };
@@ -189,7 +189,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     let keys = FileKeys::new(directory.path());
-                    keys.change(|ring| ring.create(asked(), 1)).expect("a key");
+                    keys.change(|ring| ring.create(&asked(), 1)).expect("a key");
                 });
             }
         });
