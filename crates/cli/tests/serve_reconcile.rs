@@ -120,7 +120,7 @@ fn one_is_made_each_time_that_the_interval_is_over() {
 fn one_runs_at_a_time_and_ends_with_the_server() {
     let server = Server::overheard(&["--reconcile-share", "1"]);
     let mut client = server.connect();
-    let accounts: Vec<String> = (0..5_000).map(|number| format!("u{number}")).collect();
+    let accounts: Vec<String> = (0..100_000).map(|number| format!("u{number}")).collect();
     let open: Vec<_> = accounts.iter().map(|account| ["ACCOUNT.OPEN", account, "EUR"]).collect();
     client.pipeline(&open).unwrap();
     let mut http = server.http();

@@ -16,8 +16,8 @@ const LAST: u64 = 500_000;
 /// The most that an id may take, with the answer of a debit, its share of the index, and what the allocator rounds up to
 /// pages of two mebibytes.
 const BYTES_MAX: u64 = 56;
-/// What the machine's buffers and the empty index take.
-const FIXED_BYTES: u64 = 512 << 10;
+/// What the machine's buffers and the empty index take, and a page of two mebibytes in which some of the buffers are.
+const FIXED_BYTES: u64 = (2 << 20) + (512 << 10);
 
 fn run(machine: &mut Machine, line: &str, clock: u64, log: &mut Vec<u8>) -> bool {
     let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
