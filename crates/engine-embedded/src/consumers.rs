@@ -194,10 +194,6 @@ impl Registry {
         let mut rows = self.rows();
         let oldest = Position { epoch: 0, sequence: begins_at.saturating_sub(1) };
         let row = rows.entry(name.clone()).or_insert_with(|| Row::at(oldest, 0));
-        // A rebase from there came first.
-        if row.abandoned == Some(held) {
-            return;
-        }
         if row.confirmed == held {
             (row.confirmed, row.confirmed_at) = (oldest, 0);
         }
@@ -399,8 +395,6 @@ mod tests {
         assert_eq!(rows(&again), [(40, None), (40, None)]);
         let confirmed_at: Vec<_> = again.list().into_iter().map(|its| its.confirmed_at).collect();
         assert_eq!(confirmed_at, [0, 1], "a rebase confirms nothing");
-        again.note_divergence(&name("sql"), at(90), 7);
-        assert_eq!(rows(&again), [(40, None), (40, None)], "it was rebased from there meanwhile");
         again.confirm(&name("sql"), "", at(40), 4);
         again.confirm(&name("new"), "", at(41), 4);
         again.save(&disk).expect("it is written");

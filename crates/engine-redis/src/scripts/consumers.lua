@@ -102,10 +102,6 @@ end
 function actions.diverge(keys, name, _, epoch, sequence)
   local key, log, meta = keys[1], keys[2], keys[3]
   local known = redis.call("HGET", key, name) or ""
-  -- A rebase from there came first.
-  if string.match(known, " abandoned (%d+ %d+)$") == string.format("%.0f %.0f", tonumber(epoch), tonumber(sequence)) then
-    return 1
-  end
   local known_epoch, known_sequence = parts_of(known)
   local at = tonumber(string.match(known, "^%d+ %d+ (%d+)") or "0")
   local is_held = known_epoch == tonumber(epoch) and known_sequence == tonumber(sequence)
