@@ -149,13 +149,18 @@ impl Claim {
     /// # Errors
     /// When the log does not have the position, which the engine then remembers; when it no longer reaches back to it,
     /// and does not know that the consumer confirmed it; and when the consumer has diverged before.
-    pub(crate) async fn check(&self, position: Position) -> Result<(), ClaimError> {
+    pub(crate) async fn check(&self, position: Position, is_rewritten: bool) -> Result<(), ClaimError> {
         let partition = self.partition;
         let its = self.consumption().await?;
         if let Some(held) = its.as_ref().and_then(|its| its.diverged) {
             return Err(consumers::diverged(&self.name, partition, held).into());
         }
+        let was_rebased = !is_rewritten && its.as_ref().is_some_and(|its| its.abandoned == Some(position));
         match self.ask(move |log| log.standing(partition, position)).await? {
+            // A rebase was faster than the look at the consumer's own position.
+            Standing::Diverged { .. } if was_rebased => {
+                return Err(consumers::diverged(&self.name, partition, position).into());
+            }
             Standing::Known | Standing::Passed { .. } => {}
             Standing::Trimmed { .. }
                 if its.is_some_and(|its| consumers::vouches(its.confirmed, position)) => {}

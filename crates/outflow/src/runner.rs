@@ -226,7 +226,7 @@ impl Share {
         };
         if !self.needs_image(position).await? {
             // Before it is registered: the log is not kept for a consumer that cannot go on.
-            self.claim.check(position).await?;
+            self.claim.check(position, self.consumer.is_rewritten()).await?;
         }
         // From here on the engine keeps the log for this consumer.
         self.claim.register(position).await?;
@@ -239,7 +239,7 @@ impl Share {
         if self.needs_image(position).await? {
             return self.begin_with_image().await.map(Some);
         }
-        self.claim.check(position).await?;
+        self.claim.check(position, self.consumer.is_rewritten()).await?;
         self.claim.step_back(position).await?;
         self.last_shared(position).await.map(Some)
     }
