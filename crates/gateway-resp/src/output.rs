@@ -21,8 +21,19 @@ struct Segment {
     replies: usize,
 }
 
+impl Segment {
+    /// Whether a reply that may be sent once the batch `after` is durable may join it.
+    fn takes_after(&self, after: u64) -> bool {
+        matches!(self.until, Until::Durable(own) if own >= after) && self.bytes.len() < SEGMENT_BYTES_MAX
+    }
+}
+
 /// The maximum spare capacity that is kept for later replies.
 const SPARE_BYTES_MAX: usize = 16 << 10;
+
+/// A segment of so many bytes takes no further reply: its memory is released only once all of it is sent, and a caller that reads
+/// slowly may always leave some.
+const SEGMENT_BYTES_MAX: usize = 64 << 10;
 
 /// The result of sending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,7 +72,7 @@ impl Output {
 
     /// Appends a reply that may be sent once the batch `after` is durable.
     pub fn reply(&mut self, after: u64, protocol: Protocol, write: impl FnOnce(&mut Replies<'_>)) {
-        let joins = matches!(self.segments.back(), Some(Segment { until: Until::Durable(last), .. }) if *last >= after);
+        let joins = self.segments.back().is_some_and(|last| last.takes_after(after));
         if !joins {
             let bytes = std::mem::take(&mut self.spare);
             self.segments.push_back(Segment { until: Until::Durable(after), bytes, replies: 0 });
@@ -165,6 +176,41 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Takes so many bytes a time, and never all that there are.
+    struct Slow(usize);
+
+    impl Write for Slow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let taken = bytes.len().min(self.0);
+            self.0 -= taken;
+            if taken == 0 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(taken) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_was_sent_takes_no_memory_although_something_always_waits() {
+        const REPLY_BYTES: usize = 1_000;
+        let mut output = Output::default();
+        let text = "x".repeat(REPLY_BYTES);
+        let write =
+            |output: &mut Output| output.reply(0, Protocol::Resp2, |replies| replies.bulk(text.as_bytes()));
+        (0..100).for_each(|_| write(&mut output));
+        for _ in 0..1_000 {
+            let waiting = output.bytes();
+            while output.bytes() < 100 * REPLY_BYTES {
+                write(&mut output);
+            }
+            output.send(0, &mut Slow(50 * REPLY_BYTES)).expect("sent");
+            assert!(!output.is_empty() && waiting > 0);
+            let held_bytes = output.held_bytes();
+            assert!(held_bytes < 400 * REPLY_BYTES, "{} bytes wait in {held_bytes} bytes", output.bytes());
+        }
+    }
 
     #[test]
     fn replies_leave_in_order_and_not_before_their_batch() {
