@@ -69,14 +69,31 @@ pub(crate) struct Keeper {
     pub(crate) log_retention: Duration,
     /// How much journal lay behind the newest snapshot at the start, until there is a newer one.
     pub(crate) unsaved_bytes: u64,
-    pub(crate) bytes_at_snapshot: u64,
-    pub(crate) saved_at: Instant,
+    pub(crate) done: KeeperRecord,
+}
+
+/// What it has done since the start, and what failed last.
+pub(crate) struct KeeperRecord {
+    bytes_at_snapshot: u64,
+    saved_at: Instant,
     /// When the last snapshot failed, if it did.
-    pub(crate) failed_at: Option<Instant>,
+    failed_at: Option<Instant>,
     /// When segments were last dropped for the sake of room, and up to where no backup needed them then.
-    pub(crate) room_made: Option<(Instant, u64)>,
+    room_made: Option<(Instant, u64)>,
     /// Why the positions of consumers could not be saved, if so.
-    pub(crate) save_failed: RefCell<Option<String>>,
+    save_failed: RefCell<Option<String>>,
+}
+
+impl KeeperRecord {
+    pub(crate) fn new() -> Self {
+        Self {
+            bytes_at_snapshot: 0,
+            saved_at: Instant::now(),
+            failed_at: None,
+            room_made: None,
+            save_failed: RefCell::default(),
+        }
+    }
 }
 
 /// How often the keeper looks whether there is something to do.
@@ -152,13 +169,14 @@ impl Keeper {
         if refused.is_some() {
             self.make_room();
         }
-        if self.saved_at.elapsed() >= SAVE_INTERVAL {
-            self.saved_at = Instant::now();
+        if self.done.saved_at.elapsed() >= SAVE_INTERVAL {
+            self.done.saved_at = Instant::now();
             self.save_consumers();
         }
-        let unsaved_bytes = self.unsaved_bytes + (self.progress.bytes() - self.bytes_at_snapshot);
+        let unsaved_bytes = self.unsaved_bytes + (self.progress.bytes() - self.done.bytes_at_snapshot);
         let is_due = unsaved_bytes >= self.snapshot_bytes;
-        let is_due = is_due || self.failed_at.is_some_and(|failed_at| failed_at.elapsed() >= RETRY_INTERVAL);
+        let is_due =
+            is_due || self.done.failed_at.is_some_and(|failed_at| failed_at.elapsed() >= RETRY_INTERVAL);
         let memory = self.memory.clone();
         // While another partition makes one, there is other work.
         if is_due && let Some(_turn) = memory.try_begin_snapshot() {
@@ -169,7 +187,7 @@ impl Keeper {
     /// Where it fails, consumers take some events once more after the next start, and the journal is kept for that.
     fn save_consumers(&self) {
         let failed = self.consumers.save(&*self.home.storage).err().map(|error| explain(&error));
-        let former = self.save_failed.replace(failed.clone());
+        let former = self.done.save_failed.replace(failed.clone());
         // It is tried every second, and may fail as long as a disk is full.
         match failed {
             Some(reason) if former.as_ref() != Some(&reason) => {
@@ -188,7 +206,7 @@ impl Keeper {
     }
 
     fn snapshot_for(&mut self, reply: Option<&KeeperReply<SnapshotDone>>) {
-        (self.unsaved_bytes, self.bytes_at_snapshot) = (0, self.progress.bytes());
+        (self.unsaved_bytes, self.done.bytes_at_snapshot) = (0, self.progress.bytes());
         let begun = Instant::now();
         let done = self.snapshot();
         let has_stopped = matches!(done, Err(EmbeddedError::Stopped));
@@ -221,7 +239,7 @@ impl Keeper {
                 );
             }
         }
-        self.failed_at = done.is_err().then(Instant::now);
+        self.done.failed_at = done.is_err().then(Instant::now);
         if let Some(reply) = reply {
             let _ = reply.send(done);
         }

@@ -9,7 +9,6 @@ mod recall;
 mod room;
 pub(crate) mod slices;
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,7 +26,7 @@ use scarce_engine::metrics::SnapshotMetrics;
 use crate::commit::Committer;
 use crate::consumers::Registry;
 use crate::inbox::{Inbox, Mail};
-use crate::keeper::{Keeper, KeeperTask};
+use crate::keeper::{Keeper, KeeperRecord, KeeperTask};
 use crate::log::{LogReader, LogWriter, PartitionLog};
 use crate::memory::{Memory, PartitionShare};
 use crate::partition::PartitionHome;
@@ -133,11 +132,7 @@ impl Owner {
             snapshot_bytes: settings.snapshot_bytes,
             log_retention: settings.log_retention,
             unsaved_bytes,
-            bytes_at_snapshot: 0,
-            saved_at: Instant::now(),
-            failed_at: None,
-            room_made: None,
-            save_failed: RefCell::default(),
+            done: KeeperRecord::new(),
         };
         let keeper = keeper.start()?;
         let inbox = Inbox::new(

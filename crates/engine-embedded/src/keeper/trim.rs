@@ -75,7 +75,7 @@ impl Keeper {
     /// soon as no backup needs them any more.
     pub(super) fn make_room(&mut self) {
         let not_kept_through = self.progress.not_kept_through();
-        let is_due = self.room_made.is_none_or(|(at, through)| {
+        let is_due = self.done.room_made.is_none_or(|(at, through)| {
             not_kept_through > through && (through > 0 || at.elapsed() >= ROOM_RETRY)
         });
         let memory = self.memory.clone();
@@ -83,13 +83,13 @@ impl Keeper {
         let partition = self.home.partition;
         match self.trim() {
             Ok(Some(segments_retired)) => {
-                self.room_made = Some((Instant::now(), not_kept_through));
+                self.done.room_made = Some((Instant::now(), not_kept_through));
                 tracing::info!(partition, segments_retired, "the disk is full: old segments were dropped");
             }
             // A backup is copying them.
             Ok(None) => {}
             Err(error) => {
-                self.room_made = Some((Instant::now(), 0));
+                self.done.room_made = Some((Instant::now(), 0));
                 let reason = explain(&error);
                 tracing::error!(partition, reason, "the disk is full, and old segments cannot be dropped");
             }
