@@ -36,6 +36,10 @@ impl Needs {
     }
 }
 
+const fn row(name: &'static str, usage: &'static str, needs: Needs) -> Control {
+    Control { name, usage, needs }
+}
+
 /// What the port answers besides the command table.
 #[derive(Clone, Copy, Debug)]
 pub struct Control {
@@ -49,73 +53,37 @@ pub struct Control {
 
 /// What the port answers besides the command table. A control without a row is unknown.
 pub const CONTROLS: &[Control] = &[
-    Control { name: "PING", usage: "PING [text]", needs: Needs::Nothing },
-    Control { name: "ECHO", usage: "ECHO text", needs: Needs::Nothing },
-    Control {
-        name: "HELLO",
-        usage: "HELLO [2|3] [AUTH user password] [SETNAME name]",
-        needs: Needs::Nothing,
-    },
-    Control { name: "AUTH", usage: "AUTH [user] password", needs: Needs::Nothing },
-    Control { name: "SELECT", usage: "SELECT 0", needs: Needs::Nothing },
-    Control { name: "QUIT", usage: "QUIT", needs: Needs::Nothing },
-    Control { name: "RESET", usage: "RESET", needs: Needs::Nothing },
-    Control { name: "INFO", usage: "INFO [section ...]", needs: Needs::Nothing },
-    Control {
-        name: "COMMAND",
-        usage: "COMMAND [COUNT|LIST|DOCS [name ...]|INFO [name ...]]",
-        needs: Needs::Nothing,
-    },
-    Control {
-        name: "CLIENT",
-        usage: "CLIENT ID|GETNAME|INFO|LIST|SETNAME name|SETINFO attribute value",
-        needs: Needs::Nothing,
-    },
-    Control { name: "CONFIG", usage: "CONFIG GET pattern [pattern ...]", needs: Needs::Operate },
-    Control { name: "MULTI", usage: "MULTI", needs: Needs::Nothing },
-    Control { name: "EXEC", usage: "EXEC", needs: Needs::Nothing },
-    Control { name: "DISCARD", usage: "DISCARD", needs: Needs::Nothing },
-    Control {
-        name: "BATCH.ID",
-        usage: "BATCH.ID id [DEADLINE ms] [DURABILITY level]",
-        needs: Needs::Nothing,
-    },
-    Control { name: "BATCH.DEADLINE", usage: "BATCH.DEADLINE ms", needs: Needs::Nothing },
-    Control { name: "BATCH.DURABILITY", usage: "BATCH.DURABILITY level", needs: Needs::Nothing },
-    Control { name: "DRYRUN", usage: "DRYRUN command [argument ...]", needs: Needs::Nothing },
-    Control { name: "SNAPSHOT", usage: "SNAPSHOT", needs: Needs::Operate },
-    Control {
-        name: "CONSUMER",
-        usage: "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|STANDING partition epoch sequence|REBASE name",
-        needs: Needs::Operate,
-    },
-    Control {
-        name: "FCALL",
-        usage: "FCALL name[@version] numkeys [key ...] [argument ...]",
-        needs: Needs::Script(Verb::Take),
-    },
-    Control {
-        name: "FCALL_RO",
-        usage: "FCALL_RO name[@version] numkeys [key ...] [argument ...]",
-        needs: Needs::Script(Verb::Read),
-    },
-    Control {
-        name: "EVALSHA",
-        usage: "EVALSHA digest numkeys [key ...] [argument ...]",
-        needs: Needs::Script(Verb::Take),
-    },
-    Control {
-        name: "EVALSHA_RO",
-        usage: "EVALSHA_RO digest numkeys [key ...] [argument ...]",
-        needs: Needs::Script(Verb::Read),
-    },
-    Control { name: "SCRIPT", usage: "SCRIPT EXISTS digest [digest ...]|LOAD text", needs: Needs::Scripts },
-    Control { name: "SLOWLOG", usage: "SLOWLOG GET [count]|LEN|RESET", needs: Needs::Operate },
-    Control {
-        name: "EVENTS",
-        usage: "EVENTS partition epoch sequence [COUNT n] [JSON]",
-        needs: Needs::Operate,
-    },
+    row("PING", "PING [text]", Needs::Nothing),
+    row("ECHO", "ECHO text", Needs::Nothing),
+    row("HELLO", "HELLO [2|3] [AUTH user password] [SETNAME name]", Needs::Nothing),
+    row("AUTH", "AUTH [user] password", Needs::Nothing),
+    row("SELECT", "SELECT 0", Needs::Nothing),
+    row("QUIT", "QUIT", Needs::Nothing),
+    row("RESET", "RESET", Needs::Nothing),
+    row("INFO", "INFO [section ...]", Needs::Nothing),
+    row("COMMAND", "COMMAND [COUNT|LIST|DOCS [name ...]|INFO [name ...]]", Needs::Nothing),
+    row("CLIENT", "CLIENT ID|GETNAME|INFO|LIST|SETNAME name|SETINFO attribute value", Needs::Nothing),
+    row("CONFIG", "CONFIG GET pattern [pattern ...]", Needs::Operate),
+    row("MULTI", "MULTI", Needs::Nothing),
+    row("EXEC", "EXEC", Needs::Nothing),
+    row("DISCARD", "DISCARD", Needs::Nothing),
+    row("BATCH.ID", "BATCH.ID id [DEADLINE ms] [DURABILITY level]", Needs::Nothing),
+    row("BATCH.DEADLINE", "BATCH.DEADLINE ms", Needs::Nothing),
+    row("BATCH.DURABILITY", "BATCH.DURABILITY level", Needs::Nothing),
+    row("DRYRUN", "DRYRUN command [argument ...]", Needs::Nothing),
+    row("SNAPSHOT", "SNAPSHOT", Needs::Operate),
+    row(
+        "CONSUMER",
+        "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|STANDING partition epoch sequence|REBASE name",
+        Needs::Operate,
+    ),
+    row("FCALL", "FCALL name[@version] numkeys [key ...] [argument ...]", Needs::Script(Verb::Take)),
+    row("FCALL_RO", "FCALL_RO name[@version] numkeys [key ...] [argument ...]", Needs::Script(Verb::Read)),
+    row("EVALSHA", "EVALSHA digest numkeys [key ...] [argument ...]", Needs::Script(Verb::Take)),
+    row("EVALSHA_RO", "EVALSHA_RO digest numkeys [key ...] [argument ...]", Needs::Script(Verb::Read)),
+    row("SCRIPT", "SCRIPT EXISTS digest [digest ...]|LOAD text", Needs::Scripts),
+    row("SLOWLOG", "SLOWLOG GET [count]|LEN|RESET", Needs::Operate),
+    row("EVENTS", "EVENTS partition epoch sequence [COUNT n] [JSON]", Needs::Operate),
 ];
 
 /// Rows of what is not shown: Redis commands that are explained away, and the clock of tests.
