@@ -117,14 +117,19 @@ fn much_at_once_and_slow_readers_get_everything_in_order() {
     assert_eq!(rest, b"+OK\r\n");
 }
 
+/// Writes an authority, certificates of a server and a caller that it signed, and one of a stranger that it did not.
+fn certify(folder: &Path) {
+    let (authority, other) = (Authority::new(), Authority::new());
+    authority.sign(folder, "server");
+    authority.sign(folder, "caller");
+    other.sign(folder, "stranger");
+    authority.write(folder);
+}
+
 #[test]
 fn callers_show_a_certificate_where_one_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    let (authority, other) = (Authority::new(), Authority::new());
-    authority.sign(folder.path(), "server");
-    authority.sign(folder.path(), "caller");
-    other.sign(folder.path(), "stranger");
-    authority.write(folder.path());
+    certify(folder.path());
     let at = |name: &str| folder.path().join(name).display().to_string();
     let authorities = at("ca.crt");
     let server = serve(folder.path(), &["--tls-client-ca", &authorities]);
@@ -270,11 +275,7 @@ fn records_that_do_not_become_whole_take_bounded_memory() {
 #[test]
 fn callers_are_told_what_is_wrong_with_a_server_that_they_reached() {
     let folder = tempfile::tempdir().unwrap();
-    let (authority, other) = (Authority::new(), Authority::new());
-    authority.sign(folder.path(), "server");
-    authority.sign(folder.path(), "caller");
-    other.sign(folder.path(), "stranger");
-    authority.write(folder.path());
+    certify(folder.path());
     let at = |name: &str| folder.path().join(name).display().to_string();
     let (ca, stranger) = (at("ca.crt"), at("stranger.crt"));
     let server = serve(folder.path(), &["--tls-client-ca", &ca]);
