@@ -148,7 +148,8 @@ impl Claim {
     ///
     /// # Errors
     /// When the log does not have the position, which the engine then remembers; when it no longer reaches back to it,
-    /// and does not know that the consumer confirmed it; and when the consumer has diverged before.
+    /// and does not know that the consumer confirmed it; and when the consumer has diverged before. Nothing is remembered of the
+    /// position that a rebase has just left, unless the consumer's store is rewritten then and has it again: it was put back.
     pub(crate) async fn check(&self, position: Position, is_rewritten: bool) -> Result<(), ClaimError> {
         let partition = self.partition;
         let its = self.consumption().await?;

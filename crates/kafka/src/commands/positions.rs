@@ -166,7 +166,7 @@ impl Positions {
         if is_same {
             return Ok(Offset::Offset(next));
         }
-        let topic = &self.settings.topics.commands;
+        let topic = self.topic();
         self.figures.note_trouble(&format!(
             "partition {partition} of '{topic}' is not the one whose messages were consumed up to offset {}: the topic was created again, or lost messages; it is read from its beginning",
             next - 1
@@ -205,8 +205,7 @@ impl Positions {
 
     /// Says which of the offsets that the topic skipped while it was read were removed: those before its first one. Blocks.
     pub(crate) fn tell_skipped(&self, skipped: &BTreeMap<i32, Range<i64>>) {
-        let bounds =
-            |partition: i32| Reader::new(&self.settings, &self.settings.topics.commands)?.bounds(partition);
+        let bounds = |partition: i32| Reader::new(&self.settings, self.topic())?.bounds(partition);
         for (partition, skipped) in skipped {
             match bounds(*partition) {
                 Ok((begin, _)) => self.tell_missing(*partition, skipped.start, begin.min(skipped.end)),
