@@ -110,6 +110,38 @@ fn a_large_cut_keeps_the_order_of_its_own_connection_and_lets_others_pass() {
     assert_eq!(again.call(&["PACKET.GET", "d"]), "[0 CAMPAIGN_NOT_FOUND d]");
 }
 
+/// How many callers have packets cut at a time, and how many of these cuts may be in memory, by port.
+const CUTTERS: usize = 12;
+const CUTS_MAX: u64 = 2;
+
+/// More than a cut of a million packets takes on its way to its answer.
+const CUT_KIB_MAX: u64 = 64 << 10;
+
+#[test]
+fn cuts_wait_for_their_turn_before_they_take_memory() {
+    let server = Server::fresh(&[]);
+    let before_kib = server.peak_resident_kib();
+    let dry = "DRYRUN PACKET.CREATE d USD PLAN 1000000 1000000 EVEN";
+    let mut cutters: Vec<_> = (0..CUTTERS).map(|_| server.socket()).collect();
+    cutters.iter_mut().for_each(|cutter| cutter.send(&frame(&dry.split(' ').collect::<Vec<_>>())));
+    cutters.iter_mut().for_each(|cutter| assert!(cutter.reply().starts_with("[1 1000000 ")));
+    let over_resp_kib = server.peak_resident_kib() - before_kib;
+    assert!(over_resp_kib < CUTS_MAX * CUT_KIB_MAX, "{CUTTERS} cuts over RESP took {over_resp_kib} KiB");
+
+    let plan = json!({ "total": 1_000_000, "count": 1_000_000, "method": "EVEN" });
+    let body = json!({ "campaign": "d", "asset": "USD", "plan": plan });
+    std::thread::scope(|scope| {
+        for _ in 0..CUTTERS {
+            let (mut http, body) = (server.http(), &body);
+            scope.spawn(move || {
+                assert_eq!(http.post("/v1/packets?dry_run=true", &body).status, 200);
+            });
+        }
+    });
+    let taken_kib = server.peak_resident_kib() - before_kib;
+    assert!(taken_kib < CUTS_MAX * CUT_KIB_MAX, "{CUTTERS} cuts over HTTP took {taken_kib} KiB");
+}
+
 #[test]
 fn events_come_as_many_as_asked_for_and_no_more_than_a_mebibyte() {
     let server = Server::fresh(&[]);

@@ -86,6 +86,11 @@ pub(super) fn push_event(text: &mut String, public: &event::Public<'_>) {
     }
 }
 
+/// The most that is kept of each of so many partitions.
+fn held_bytes_max(partitions: usize) -> usize {
+    HELD_BYTES_MAX / partitions.max(1)
+}
+
 /// What is held of a partition.
 #[derive(Default)]
 struct Held {
@@ -202,7 +207,7 @@ impl Tails {
             };
             let streams = {
                 let mut held = self.held(partition);
-                held.push(chunk, HELD_BYTES_MAX / self.held.len());
+                held.push(chunk, held_bytes_max(self.held.len()));
                 held.streams
             };
             self.grown.send_modify(|count| *count += 1);
@@ -268,5 +273,37 @@ impl Drop for Following {
             let mut held = self.tails.held(*partition);
             held.streams = held.streams.saturating_sub(1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An event of so many bytes.
+    fn chunk(after: u64, bytes: usize) -> Chunk {
+        let position = Position { epoch: 1, sequence: after + 1 };
+        Chunk { after, through: after + 1, events: vec![(position, bytes)], text: "x".repeat(bytes) }
+    }
+
+    #[test]
+    fn what_is_held_is_the_end_and_takes_no_more_than_its_share() {
+        for partitions in [1, 16] {
+            let mut held = Held::default();
+            held.clear(Some(0));
+            (0..200).for_each(|after| held.push(chunk(after, 256 << 10), held_bytes_max(partitions)));
+            let bytes: usize = held.chunks.iter().map(|chunk| chunk.text.len()).sum();
+            assert!(bytes * partitions <= 16 << 20, "{partitions} partitions hold {bytes} bytes each");
+            assert!(bytes * partitions > 15 << 20 && bytes == held.bytes);
+            let first = held.chunks.front().map_or(0, |chunk| chunk.after);
+            assert_eq!(held.span, Some((first, 200)), "what is no longer held is read from the log");
+        }
+    }
+
+    #[test]
+    fn an_event_that_is_larger_than_the_share_is_held_until_the_next_one() {
+        let mut held = Held::default();
+        (0..3).for_each(|after| held.push(chunk(after, 2 << 20), 1 << 20));
+        assert_eq!((held.chunks.len(), held.span), (1, Some((2, 3))));
     }
 }

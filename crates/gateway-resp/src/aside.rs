@@ -40,3 +40,30 @@ impl Aside {
         self.jobs.try_send(job).map_err(|_| self.queue)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_pieces_wait_than_there_is_room_for_and_all_that_were_taken_are_done() {
+        let aside = Aside::start("cuts", 1).expect("a thread");
+        let (begun, has_begun) = bounded(0);
+        let (release, released) = bounded::<()>(0);
+        let held = move || {
+            begun.send(()).expect("a test");
+            drop(released.recv());
+        };
+        aside.hand_over(Box::new(held)).expect("room");
+        has_begun.recv().expect("it has begun");
+        let (done, all_done) = crossbeam_channel::unbounded();
+        let mut hand_over = || {
+            let done = done.clone();
+            aside.hand_over(Box::new(move || drop(done.send(()))))
+        };
+        (0..WAITING_MAX).for_each(|_| hand_over().expect("room"));
+        assert_eq!(hand_over(), Err("cuts"));
+        drop(release);
+        (0..WAITING_MAX).for_each(|_| all_done.recv().expect("it is done"));
+    }
+}
