@@ -41,6 +41,9 @@ pub struct EncodedRequest {
 /// How many values stand before those of a command.
 pub(super) const HEAD_VALUES: usize = 7;
 
+/// How many values stand before the arguments of a short request: its command's number, its ID and its content hash.
+pub(super) const SHORT_VALUES: usize = 3;
+
 /// What is asked of the library, by the word that a request begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestKind {
@@ -216,6 +219,9 @@ pub(super) fn changes(after: u64, only: Option<&Id>) -> EncodedRequest {
 pub fn encode(request: &Request, settings: &StateSettings, scratch: &mut Vec<u8>) -> EncodedRequest {
     let mut writer = MessageWriter::default();
     let values = match request {
+        Request::Write(envelope) if is_short(envelope, settings) => {
+            write_short(&mut writer, envelope, scratch)
+        }
         Request::Write(envelope) => {
             write_epoch(&mut writer, envelope)
                 + write_envelope(&mut writer, RequestKind::Write, envelope, settings, scratch)
@@ -258,6 +264,30 @@ fn is_shrinking(request: &Request) -> bool {
         Request::Expire(_) => true,
         Request::Read(..) | Request::DryRun(_) => false,
     }
+}
+
+/// Whether a request says no more than its command and an ID: most do, and Lua pays for each value of a message.
+fn is_short(envelope: &Envelope, settings: &StateSettings) -> bool {
+    let Some(id) = &envelope.common.operation else { return false };
+    let is_bare = envelope.namespace.is_empty()
+        && envelope.common.deadline.is_none()
+        && envelope.issued_at.is_none()
+        && envelope.epoch.is_none()
+        && envelope.prepared().is_empty();
+    is_bare
+        && made_at(id, settings).is_none()
+        && matches!(&envelope.body, Body::Single(command) if asked_id(command).is_none())
+}
+
+/// Writes a short request. Gives how many values it is.
+fn write_short(writer: &mut MessageWriter, envelope: &Envelope, scratch: &mut Vec<u8>) -> usize {
+    let (Some(id), Body::Single(command)) = (&envelope.common.operation, &envelope.body) else { return 0 };
+    writer.quantity(u64::from(command.spec().number));
+    writer.text(id.as_str());
+    writer.text(&format_compact!("{:016x}", envelope.fingerprint(scratch)));
+    let values = command.values();
+    values.iter().for_each(|value| writer.value(value));
+    SHORT_VALUES + values.len()
 }
 
 /// How many values say in which epoch a request may be decided.

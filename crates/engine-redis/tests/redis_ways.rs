@@ -189,8 +189,14 @@ fn common_line(random: &mut Random, at: usize) -> String {
 }
 
 fn written(line: &str, id: usize) -> Request {
-    let options = if id == 0 { String::new() } else { format!("ID op-{id}") };
-    let envelope = envelope("", &options, &[line.to_owned()]);
+    // Some requests say more than a command and an ID.
+    let (namespace, deadline) = match id % 8 {
+        6 => ("", " DEADLINE 9000000000000"),
+        7 => ("shop", ""),
+        _ => ("", ""),
+    };
+    let options = if id == 0 { String::new() } else { format!("ID op-{id}{deadline}") };
+    let envelope = envelope(namespace, &options, &[line.to_owned()]);
     request_of(envelope.unwrap_or_else(|error| panic!("{line}: {error:?}")))
 }
 
@@ -257,15 +263,10 @@ fn a_planted_difference_of_the_plain_way_is_found() {
             "{ packet = packet, at = now })\n  records.add",
             "{ packet = packet, at = now + 1 })\n  records.add",
         ),
-        ("values[at + 3] .. front .. thousands_text", "values[at + 3] .. front .. \"0\" .. thousands_text"),
-        (
-            "local low_text = thousands > 0 and last_digits[low]",
-            "local low_text = thousands > 0 and number(low)",
-        ),
-        (
-            "= by .. thousands_text .. low_text .. \" \" .. key",
-            "= by .. low_text .. thousands_text .. \" \" .. key",
-        ),
+        ("fingerprint .. front .. low_text", "fingerprint .. front .. \"0\" .. low_text"),
+        ("digits_of = thousands > 0 and last_digits or first_digits", "digits_of = first_digits"),
+        ("= by .. low_text .. \" \" .. key", "= by .. \" \" .. low_text .. key"),
+        ("or namespace .. \" \" .. id, id, values[at + 3]", "or namespace .. \" \" .. id, id, id"),
         ("list[length + 3], list[length + 2], list[length + 1] = nil, nil, nil\n", "\n"),
         ("if known[key] ~= false or changed[key] ~= nil then break end", "if known[key] then break end"),
         ("if held[line] ~= 0 or overdrafts[line] ~= 0 then", "if held[line] ~= 0 then"),

@@ -3,23 +3,24 @@
 -- to the general way, which serves it on the same rows, so that a call may have both. Both ways write the same bytes:
 -- `redis_ways.rs` compares.
 
-local HEAD_VALUES, WRITE = constants.HEAD_VALUES, request_kinds.WRITE
+local HEAD_VALUES, SHORT_PLACE, WRITE = constants.HEAD_VALUES, constants.SHORT_VALUES - 1, request_kinds.WRITE
 
 local max, min, sub = math.max, math.min, string.sub
-local number = encoding.number
+local number, last_digits, first_digits = encoding.number, encoding.last_digits, encoding.first_digits
 
 -- Whether a resource has records whose deadline has passed.
 function plain.is_due(kind, resource, now)
   return deadlines.due_of(kind, resource, now, 1)[1] ~= nil
 end
 
--- By number of the command: what carries it out, and how many values it has.
+-- What carries a command out, by its number, and how many values that command is with its arguments.
 local functions, sizes_of
 
 local function link()
   functions, sizes_of = {}, {}
   for number_of, spec in pairs(commands) do
-    functions[number_of], sizes_of[number_of] = carry_out[spec.name], HEAD_VALUES + spec.size
+    local function_of = carry_out[spec.name]
+    if function_of then functions[number_of], sizes_of[function_of] = function_of, spec.size end
   end
 end
 
@@ -28,16 +29,21 @@ local function is_late(id, made_at, deadline, now)
   return deadline and now >= deadline or made_at and operations.check_age(id, made_at, now)
 end
 
--- The last three digits of numbers.
-local last_digits = {}
-for low = 0, 999 do last_digits[low] = string.format("%03d", low) end
+-- What carries out a request that says more than a short one, the place of its command, the key of its operation, id and
+-- content hash; nothing where it is left to the general way.
+local function long_form(values, at, now)
+  if values[at] ~= WRITE then return nil end
+  local namespace, id, made_at, deadline = values[at + 1], values[at + 2], values[at + 4], values[at + 5]
+  local function_of = functions[values[at + HEAD_VALUES]]
+  if not function_of or not id or (made_at or deadline) and is_late(id, made_at, deadline, now) then return nil end
+  return function_of, at + HEAD_VALUES, namespace == "" and id or namespace .. " " .. id, id, values[at + 3]
+end
 
 -- Serves the requests from a place of the values on, while they are as common as their commands, and up to so many events.
 -- Adds their receipts to those that there are; gives the place behind them, and how many receipts there are then.
 function plain.serve(values, at, receipts, count, events_max)
-  if values[at] ~= WRITE then return at, count end
   if not functions then link() end
-  if not functions[values[at + HEAD_VALUES]] then return at, count end
+  if not functions[values[at]] and (values[at] ~= WRITE or not functions[values[at + HEAD_VALUES]]) then return at, count end
   local meta = call.meta
   local now, before = max(meta.now, call.clock), meta.sequence
   local room = min(events_max, operations.room(now))
@@ -46,15 +52,17 @@ function plain.serve(values, at, receipts, count, events_max)
   local known, changed, write, words = records.added("operations")
   local elements, element_count = operations.open_list()
   local list, length = log.open_list()
-  local now_text, sequence, thousands, thousands_text = number(now), before, false, false
-  local front, middle, by = "|" .. now_text .. "|", log.middle_of(1, meta.epoch, codes.APPLIED) .. "[", now_text .. " "
-  while values[at] == WRITE and room > 0 do
-    local namespace, id, made_at, deadline = values[at + 1], values[at + 2], values[at + 4], values[at + 5]
-    local place = at + HEAD_VALUES
-    local command = values[place]
-    local function_of = functions[command]
-    if not function_of or not id or (made_at or deadline) and is_late(id, made_at, deadline, now) then break end
-    local key = namespace == "" and id or namespace .. " " .. id
+  local sequence, thousands, digits_of = before, false, last_digits
+  local stamped, stamped_by, front, by = "|" .. number(now) .. "|", number(now) .. " ", false, false
+  local middle = log.middle_of(1, meta.epoch, codes.APPLIED) .. "["
+  while room > 0 do
+    local function_of, place, key, id, fingerprint = functions[values[at]], at + SHORT_PLACE, values[at + 1], nil, nil
+    if function_of then
+      id, fingerprint = key, values[place]
+    else
+      function_of, place, key, id, fingerprint = long_form(values, at, now)
+      if not function_of then break end
+    end
     if known[key] ~= false or changed[key] ~= nil then break end
     list[length + 1] = key
     list[length + 2] = false
@@ -68,17 +76,20 @@ function plain.serve(values, at, receipts, count, events_max)
     local low = sequence % 1000
     if sequence - low ~= thousands then
       thousands = sequence - low
-      thousands_text = thousands > 0 and sub(number(thousands), 1, -4) or ""
+      local thousands_text = thousands > 0 and sub(number(thousands), 1, -4) or ""
+      digits_of = thousands > 0 and last_digits or first_digits
+      front, by = stamped .. thousands_text, stamped_by .. thousands_text
     end
-    local low_text = thousands > 0 and last_digits[low] or number(low)
-    local receipt = values[at + 3] .. front .. thousands_text .. low_text .. middle .. number(first) .. ","
-      .. (second and number(second) or "null") .. (third and "," .. number(third) or "") .. "]"
+    local low_text, first_text = digits_of[low], number(first)
+    local second_text = second == first and first_text or second and number(second) or "null"
+    local receipt = fingerprint .. front .. low_text .. middle .. first_text .. "," .. second_text
+      .. (third and "," .. number(third) .. "]" or "]")
     list[length + 2] = receipt
+    element_count, count = element_count + 1, count + 1
     known[key], write[words + 1], write[words + 2] = receipt, key, receipt
-    element_count, words, count = element_count + 1, words + 2, count + 1
-    elements[element_count] = by .. thousands_text .. low_text .. " " .. key
+    elements[element_count] = by .. low_text .. " " .. key
     receipts[count] = receipt
-    room, length, at = room - 1, last, at + sizes_of[command]
+    room, length, words, at = room - 1, last, words + 2, place + sizes_of[function_of]
   end
   if sequence > before then
     call.now, meta.now = now, now

@@ -188,7 +188,8 @@ function records.prefetch(kind, ids)
   for first = 1, #ids, FIELDS_PER_READING do
     local last = math.min(first + FIELDS_PER_READING - 1, #ids)
     local found = redis_call("HMGET", hash.key, unpack(ids, first, last))
-    for at = first, last do texts[ids[at]] = found[at - first + 1] end
+    local behind = first - 1
+    for at = first, last do texts[ids[at]] = found[at - behind] end
   end
   note_type(kind)
 end
@@ -239,7 +240,9 @@ end
 function records.note_added(kind, length)
   local hash = hashes[kind]
   local write, rows = hash.write, hash.rows
-  for at = hash.write_length + 1, length, 2 do rows[write[at]] = nil end
+  if next(rows) ~= nil then
+    for at = hash.write_length + 1, length, 2 do rows[write[at]] = nil end
+  end
   hash.write_length = length
 end
 

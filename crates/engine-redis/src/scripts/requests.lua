@@ -1,10 +1,12 @@
 -- Requests as they stand in a message, and what can be read before they are served.
 --
 -- A message's requests stand one after the other: kind, namespace, id, content hash, the time in the id or of the request, deadline,
--- packets cut for it, and a command or a list of commands. A command is its number and its arguments.
+-- packets cut for it, and a command or a list of commands. A command is its number and its arguments. A short request is the
+-- number of a command that writes, id, content hash and arguments, and nothing else.
 
--- How many values stand before a request's command.
-local HEAD_VALUES = constants.HEAD_VALUES
+-- How many values stand before a request's command, and before the last value in front of a short one's arguments: where
+-- the number stands otherwise.
+local HEAD_VALUES, SHORT_PLACE = constants.HEAD_VALUES, constants.SHORT_VALUES - 1
 
 local EXPIRE, PUT_BACK, WITHIN = request_kinds.EXPIRE, request_kinds.PUT_BACK, request_kinds.WITHIN
 local WITHIN_VALUES = constants.WITHIN_VALUES
@@ -80,36 +82,43 @@ function requests.expect(kind, id)
   expected[kind] = id
 end
 
+-- Notes what a request names whose command stands at a place, or its lines; gives the place behind it.
+local function want_body(values, place)
+  local body = values[place]
+  if rows[body] then return want_named(values, place) end
+  want_of_lines(body)
+  return place + 1
+end
+
 -- Notes what the requests from a place on name, and gives the keys of their operations.
 local function want_all(values, at)
   local keys, count, kind = {}, 0, values[at]
   while kind do
-    if kind == EXPIRE then
+    local spec = rows[kind]
+    if spec then
+      count = count + 1
+      keys[count] = values[at + 1]
+      at = at + SHORT_PLACE
+      local named = spec.named
+      for turn = 1, #named, 2 do
+        local name, kind_of = values[at + named[turn]], named[turn + 1]
+        local seen = known[kind_of]
+        if name and not (seen and seen[name]) then want(kind_of, name) end
+      end
+      at = at + spec.size
+    elseif kind == EXPIRE then
       at = at + 2
     elseif kind == PUT_BACK then
       at = at + 1
     elseif kind == WITHIN then
       at = at + WITHIN_VALUES
     else
-      local namespace, id, place = values[at + 1], values[at + 2], at + HEAD_VALUES
+      local namespace, id = values[at + 1], values[at + 2]
       if id then
         count = count + 1
         keys[count] = namespace == "" and id or operations.key_of(namespace, id)
       end
-      local body = values[place]
-      local spec = rows[body]
-      if not spec then
-        want_of_lines(body)
-        at = place + 1
-      else
-        local named = spec.named
-        for turn = 1, #named, 2 do
-          local name, kind_of = values[place + named[turn]], named[turn + 1]
-          local seen = known[kind_of]
-          if name and not (seen and seen[name]) then want(kind_of, name) end
-        end
-        at = place + spec.size
-      end
+      at = want_body(values, at + HEAD_VALUES)
     end
     kind = values[at]
   end
@@ -141,6 +150,15 @@ end
 -- The request that is served. There is one at a time, so one table is enough.
 local request = {}
 
+local function read_short(values, at)
+  local id = values[at + 1]
+  request.command = spec_of(values[at]):read(values, at + SHORT_PLACE)
+  request.kind, request.namespace, request.id, request.key = request_kinds.WRITE, "", id, id
+  request.fingerprint, request.made_at, request.deadline = values[at + 2], false, false
+  request.packets, request.commands = false, nil
+  return request, at + SHORT_PLACE + request.command.spec.size
+end
+
 -- The request at a place of the values, and the place behind it.
 function requests.read(values, at)
   request.epoch = false
@@ -149,6 +167,7 @@ function requests.read(values, at)
     at = at + WITHIN_VALUES
   end
   request.kind = values[at]
+  if rows[request.kind] then return read_short(values, at) end
   if request.kind == request_kinds.EXPIRE then
     request.limit = values[at + 1]
     return request, at + 2
