@@ -3,8 +3,15 @@
 local FIELD_COUNT, NUMBER_COUNT = #META_FIELDS, #META_NUMBERS
 local number = encoding.number
 
+-- The place of each field of `meta`.
+local META_PLACES = {}
+for at = 1, FIELD_COUNT do META_PLACES[META_FIELDS[at]] = at end
+
 -- The texts that `meta` had before the call, and the values that they stood for.
 local meta_before, values_before = {}, {}
+
+-- The command that writes what the call changes of `meta`.
+local meta_write
 
 local function read_meta()
   return redis.call("HMGET", records.key("meta"), unpack(META_FIELDS))
@@ -19,11 +26,14 @@ local function mended_meta()
   return read_meta()
 end
 
-local function load_meta()
-  local texts = mended_meta()
-  records.note_type("meta")
-  local meta = {}
-  meta_before = texts
+-- What the last call has left of a partition, by the key of its `meta`: the texts, the values that they stand for, and
+-- `meta` as a call sees it. It is taken where the texts are still the same; there are not more of them than this.
+local LEFT_MAX = 256
+local left, left_count = {}, 0
+
+-- Takes the texts of `meta` apart.
+local function take_apart(texts)
+  local meta, values = {}, {}
   for at = 1, FIELD_COUNT do
     local name, text = META_FIELDS[at], texts[at]
     if not text then
@@ -36,7 +46,7 @@ local function load_meta()
   for at = 1, NUMBER_COUNT do
     local name = META_NUMBERS[at]
     meta[name] = meta[name] and meta[name] + 0 or 0
-    values_before[at] = meta[name]
+    values[at] = meta[name]
   end
   if meta.epoch == 0 then meta.epoch = 1 end
   if meta.unfinished == "" then meta.unfinished = nil end
@@ -51,9 +61,44 @@ local function load_meta()
     local sequence, to = string.match(meta.moved, "^(%d+) (%d+)$")
     meta.moved = { sequence = tonumber(sequence), to = tonumber(to) }
   end
-  for at = NUMBER_COUNT + 1, FIELD_COUNT do values_before[at] = meta[META_FIELDS[at]] end
-  call.meta = meta
+  for at = NUMBER_COUNT + 1, FIELD_COUNT do values[at] = meta[META_FIELDS[at]] end
+  return meta, values
+end
+
+-- Whether the texts are those that a call has left, none of them missing.
+local function is_left(texts, before)
+  for at = 1, FIELD_COUNT do
+    if texts[at] ~= before[at] or not texts[at] then return false end
+  end
+  return true
+end
+
+local function load_meta()
+  local key, texts = records.key("meta"), mended_meta()
+  records.note_type("meta")
+  local kept = not call.is_reading and left[key]
+  -- A call that ends early leaves nothing.
+  if kept then left[key] = false end
+  meta_before, meta_write = texts, nil
+  if kept and is_left(texts, kept.texts) then
+    call.meta, values_before = kept.meta, kept.values
+    operations.resume(kept.oldest)
+  else
+    call.meta, values_before = take_apart(texts)
+  end
+  local meta = call.meta
   sizes.load(meta.deployment and (meta.sizes or ""), meta.sequence)
+end
+
+-- Keeps for the next call what this one has left.
+local function keep_meta()
+  local meta, texts, key = call.meta, meta_before, records.key("meta")
+  for place = 3, meta_write and #meta_write or 0, 2 do texts[META_PLACES[meta_write[place]]] = meta_write[place + 1] end
+  meta.sizes = texts[META_PLACES.sizes]
+  for at = 1, FIELD_COUNT do values_before[at] = meta[META_FIELDS[at]] end
+  if left[key] == nil then left_count = left_count + 1 end
+  if left_count > LEFT_MAX then left, left_count = {}, 1 end
+  left[key] = { texts = texts, meta = meta, values = values_before, oldest = operations.oldest_left() }
 end
 
 -- The epoch of a new leadership: the next count, and 32 bits that no other leadership has which goes on from the same
@@ -157,6 +202,7 @@ function main.plan_meta(plan, add_step)
   if call.is_reading then return end
   local meta, changed = call.meta, #plan > 0
   local write, words = { "HSET", records.key("meta") }, 2
+  meta_write = write
   for at = 1, FIELD_COUNT do
     local name, before = META_FIELDS[at], meta_before[at]
     if not before or meta[name] ~= values_before[at] then
@@ -231,6 +277,7 @@ local function serve(keys, message)
   end
   local receipts, what_is_owed, look = machine.serve(asked)
   flush.write_all()
+  if not call.is_reading then keep_meta() end
   return reply_of(what_is_owed, receipts, look)
 end
 

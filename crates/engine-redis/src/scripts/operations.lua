@@ -33,6 +33,16 @@ function operations.clear()
   count_before, count_now, oldest_now = nil, nil, nil
 end
 
+-- Goes on with what the last call has left, where the list is as that has left it: which element is the oldest.
+function operations.resume(oldest_left)
+  oldest_now = oldest_left
+end
+
+-- The oldest element that the call leaves, where it is known.
+function operations.oldest_left()
+  return oldest_now
+end
+
 local function count()
   if not count_now then
     count_before = records.note_type("operations_by") or redis.call("LLEN", records.key("operations_by"))
