@@ -55,8 +55,10 @@ impl<'a> EntryReader<'a> {
             Value::Text(key) => self.head_of(key, head, sequence_first)?,
             _ => (self.head_without_id(head, sequence_first)?, None),
         };
-        let count = quantity(count)?;
-        let events: Vec<Event> = (0..count).map(|_| self.event()).collect::<Result<_, _>>()?;
+        let events = match (count, &outcome) {
+            (Value::Integer(number @ ..0), Some(outcome)) => vec![self.told_event(*number, outcome)?],
+            _ => (0..quantity(count)?).map(|_| self.event()).collect::<Result<_, _>>()?,
+        };
         if events.is_empty() {
             Err(Unreadable("an entry has no event"))
         } else {
@@ -103,6 +105,17 @@ impl<'a> EntryReader<'a> {
     fn head_without_id(&self, text: &str, sequence_first: u64) -> Result<EntryHead, Unreadable> {
         let (at, more) = text.strip_suffix("|+").map_or((text, false), |at| (at, true));
         Ok(EntryHead { epoch: self.epoch, sequence_first, at: number(at)?, operation: None, more })
+    }
+
+    /// A credit or debit, whose account and amount stand here; the answer says what was available and the balance then.
+    fn told_event(&mut self, number: i64, outcome: &Outcome) -> Result<Event, Unreadable> {
+        let other = Unreadable("an event has other fields");
+        let number = u16::try_from(-number).map_err(|_| Unreadable("an event is unknown"))?;
+        let ([account, amount], [available, balance]) = (self.take(2)?, outcome.facts.as_slice()) else {
+            return Err(other);
+        };
+        let values = [account, amount, balance, available].map(Clone::clone);
+        Event::from_values(number, &values).map_err(|Malformed| other)
     }
 
     fn event(&mut self) -> Result<Event, Unreadable> {

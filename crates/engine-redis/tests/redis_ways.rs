@@ -248,7 +248,7 @@ fn common_requests_are_answered_and_written_alike_in_both_ways() {
 #[test]
 fn a_planted_difference_of_the_plain_way_is_found() {
     let planted = [
-        ("list[place + 1] = CREDITED", "list[place + 1] = DEBITED"),
+        ("list[place] = CREDITED", "list[place] = DEBITED"),
         ("local balance = balances[line] - amount\n", "local balance = balances[line] - amount - 1\n"),
         ("list[place + 8] = to_available", "list[place + 8] = to_balance + 1"),
         ("sets.add(\"holds_by\", hold)\n", "\n"),
@@ -267,7 +267,9 @@ fn a_planted_difference_of_the_plain_way_is_found() {
         ("digits_of = thousands > 0 and last_digits or first_digits", "digits_of = first_digits"),
         ("= by .. low_text .. \" \" .. key", "= by .. \" \" .. low_text .. key"),
         ("or namespace .. \" \" .. id, id, values[at + 3]", "or namespace .. \" \" .. id, id, id"),
-        ("list[length + 3], list[length + 2], list[length + 1] = nil, nil, nil\n", "\n"),
+        ("list[length + 2], list[length + 1] = nil, nil\n", "\n"),
+        ("if second == first and not third then", "if not third then"),
+        ("or held[line] ~= first_held[line] then", "then"),
         ("if known[key] ~= false or changed[key] ~= nil then break end", "if known[key] then break end"),
         ("if held[line] ~= 0 or overdrafts[line] ~= 0 then", "if held[line] ~= 0 then"),
         ("  forget(now, remembered)\n", "\n"),

@@ -92,7 +92,13 @@ local function note_list(values)
   local at, last = 3, values[2] - 1
   while values[at] ~= nil do
     local count = values[at + 2]
-    at, last = at + 3, last + count
+    if count < 0 then
+      -- One event of an account, of which the answer says the rest.
+      note_account({ account = values[at + 3] })
+      at, last, count = at + 5, last + 1, 0
+    else
+      at, last = at + 3, last + count
+    end
     for _ = 1, count do
       local event = {}
       local names = EVENT_FIELDS[values[at]]

@@ -25,7 +25,10 @@ for low = 0, 999 do last_digits[low], first_digits[low] = format("%03d", low), f
 
 encoding.last_digits, encoding.first_digits = last_digits, first_digits
 
+-- The digits of numbers of thousands, without the last three.
 local thousands_text = memoized(function(thousands) return format("%d", thousands) end)
+
+encoding.thousands = thousands_text
 
 -- An integer in digits. To join two texts costs half of a format.
 encoding.number = memoized(function(number)

@@ -4,7 +4,8 @@
 -- by |. The same text is what is remembered of an operation and what the log says of it, so it is made once.
 --
 -- What a call logs is one list: epoch and first sequence, then for each entry the operation's key or false, its
--- head, how many events it has, and of each event the number and its fields. The head is the receipt; without
+-- head, how many events it has, and of each event the number and its fields. Where the answer says the rest of a
+-- credit or debit, its number stands there instead, below 0, and behind it account and amount only. The head is the receipt; without
 -- one it is the stamp, behind the content hash where there is an operation, and before a + where more follows.
 -- A head that is long is a value of the stream's entry by itself, behind the list; in the list stands its place.
 
@@ -116,6 +117,24 @@ local function begin_list()
   length = 2
 end
 
+-- Whether the facts of an answer are what the event says behind account and amount.
+local IS_TOLD = { ["account.credited"] = true, ["account.debited"] = true }
+
+local function is_told(facts)
+  local event = emitted[1]
+  return count == 1 and IS_TOLD[specs[1].name] and facts[1] == event.available and facts[2] == event.balance
+end
+
+local function add_told(key, head)
+  local event = emitted[1]
+  values[length + 1] = key
+  values[length + 2] = head
+  values[length + 3] = -specs[1].number
+  values[length + 4] = event.account
+  values[length + 5] = event.amount
+  length = length + 5
+end
+
 local function add_entry(key, head)
   if #head > LONG_BYTES then
     long[#long + 1] = "receipt"
@@ -163,7 +182,11 @@ function log.append(operation, code, facts)
     add_entry(operation and operation.key or false, head_of_step(operation))
     settle_step(operation, first)
   else
-    add_entry(operation and operation.key or false, operation and receipt or number(now))
+    if operation and receipt and is_told(facts) then
+      add_told(operation.key, receipt)
+    else
+      add_entry(operation and operation.key or false, operation and receipt or number(now))
+    end
     meta.unfinished = nil
   end
   count = 0

@@ -5,8 +5,9 @@
 
 local HEAD_VALUES, SHORT_PLACE, WRITE = constants.HEAD_VALUES, constants.SHORT_VALUES - 1, request_kinds.WRITE
 
-local max, min, sub = math.max, math.min, string.sub
-local number, last_digits, first_digits = encoding.number, encoding.last_digits, encoding.first_digits
+local max, min = math.max, math.min
+local number, thousands_text = encoding.number, encoding.thousands
+local last_digits, first_digits = encoding.last_digits, encoding.first_digits
 
 -- Whether a resource has records whose deadline has passed.
 function plain.is_due(kind, resource, now)
@@ -66,24 +67,33 @@ function plain.serve(values, at, receipts, count, events_max)
     if known[key] ~= false or changed[key] ~= nil then break end
     list[length + 1] = key
     list[length + 2] = false
-    list[length + 3] = 1
     local last, first, second, third = function_of(values, place, now, id, list, length + 3)
     if not last then
-      list[length + 3], list[length + 2], list[length + 1] = nil, nil, nil
+      list[length + 2], list[length + 1] = nil, nil
       break
     end
     sequence = sequence + 1
     local low = sequence % 1000
     if sequence - low ~= thousands then
       thousands = sequence - low
-      local thousands_text = thousands > 0 and sub(number(thousands), 1, -4) or ""
+      local text = thousands > 0 and thousands_text(thousands / 1000) or ""
       digits_of = thousands > 0 and last_digits or first_digits
-      front, by = stamped .. thousands_text, stamped_by .. thousands_text
+      front, by = stamped .. text, stamped_by .. text
     end
-    local low_text, first_text = digits_of[low], number(first)
-    local second_text = second == first and first_text or second and number(second) or "null"
-    local receipt = fingerprint .. front .. low_text .. middle .. first_text .. "," .. second_text
-      .. (third and "," .. number(third) .. "]" or "]")
+    local low_text, first_text, first_low = digits_of[low], "", nil
+    if first < 1000 then
+      first_low = number(first)
+    else
+      local digits = first % 1000
+      first_text, first_low = thousands_text((first - digits) / 1000), last_digits[digits]
+    end
+    local receipt
+    if second == first and not third then
+      receipt = fingerprint .. front .. low_text .. middle .. first_text .. first_low .. "," .. first_text .. first_low .. "]"
+    else
+      receipt = fingerprint .. front .. low_text .. middle .. first_text .. first_low .. ","
+        .. (second and number(second) or "null") .. (third and "," .. number(third) .. "]" or "]")
+    end
     list[length + 2] = receipt
     element_count, count = element_count + 1, count + 1
     known[key], write[words + 1], write[words + 2] = receipt, key, receipt

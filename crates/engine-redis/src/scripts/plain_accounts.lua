@@ -11,15 +11,18 @@ local BALANCE_MAX, WORLD_PREFIX = constants.BALANCE_MAX, constants.WORLD_PREFIX
 local get, change, text_of = records.get, records.change, records.text_of
 local number, match, is_due = encoding.number, string.match, plain.is_due
 
-local CREDITED, DEBITED = events["account.credited"].number, events["account.debited"].number
+-- The first two as they stand where the answer says the rest of the event.
+local CREDITED, DEBITED = -events["account.credited"].number, -events["account.debited"].number
 local TRANSFERRED = events["account.transferred"].number
 local PLACED, CAPTURED = events["hold.placed"].number, events["hold.captured"].number
 
 -- What most accounts have behind their balance, and what all have, where nothing is closed.
 local BARE, FULL = "^([^|]*)|(%-?%d+)|0|0|open$", "^([^|]*)|(%-?%d+)|(%d+)|(%d+)|open$"
 
--- The columns of a run, which has so many lines: with the line of the world of the account's asset.
-local ids, assets, balances, held, overdrafts, worlds, is_changed = {}, {}, {}, {}, {}, {}, {}
+-- The columns of a run, which has so many lines: with the line of the world of the account's asset, and with what was
+-- there at its beginning.
+local ids, assets, balances, held, overdrafts, worlds = {}, {}, {}, {}, {}, {}
+local first_balances, first_held = {}, {}
 
 -- The lines by id, false where there is no open account.
 local lines, line_count = {}, 0
@@ -34,7 +37,7 @@ end
 
 local function join_texts()
   for line = 1, line_count do
-    if is_changed[line] then
+    if balances[line] ~= first_balances[line] or held[line] ~= first_held[line] then
       local id, tail = ids[line], "|0|0|open"
       if held[line] ~= 0 or overdrafts[line] ~= 0 then
         tail = "|" .. number(held[line]) .. "|" .. number(overdrafts[line]) .. "|open"
@@ -57,7 +60,8 @@ local function load(id)
   end
   local line = line_count + 1
   line_count, ids[line], assets[line], balances[line] = line, id, asset, balance + 0
-  held[line], overdrafts[line], is_changed[line] = held_text + 0, overdraft + 0, false
+  held[line], overdrafts[line] = held_text + 0, overdraft + 0
+  first_balances[line], first_held[line] = balances[line], held[line]
   return line
 end
 
@@ -102,14 +106,12 @@ carry_out["ACCOUNT.CREDIT"] = function(values, at, now, _, list, place)
   if world_balance < -BALANCE_MAX then return nil end
   local balance = balances[line] + amount
   local available = balance - held[line]
-  balances[line], is_changed[line] = balance, true
-  balances[world], is_changed[world] = world_balance, true
-  list[place + 1] = CREDITED
-  list[place + 2] = id
-  list[place + 3] = amount
-  list[place + 4] = balance
-  list[place + 5] = available
-  return place + 5, available, balance
+  balances[line] = balance
+  balances[world] = world_balance
+  list[place] = CREDITED
+  list[place + 1] = id
+  list[place + 2] = amount
+  return place + 2, available, balance
 end
 
 carry_out["ACCOUNT.DEBIT"] = function(values, at, now, _, list, place)
@@ -122,14 +124,12 @@ carry_out["ACCOUNT.DEBIT"] = function(values, at, now, _, list, place)
   local world = worlds[line]
   local world_balance = balances[world] + amount
   if world_balance > BALANCE_MAX then return nil end
-  balances[line], is_changed[line] = balance, true
-  balances[world], is_changed[world] = world_balance, true
-  list[place + 1] = DEBITED
-  list[place + 2] = id
-  list[place + 3] = amount
-  list[place + 4] = balance
-  list[place + 5] = available
-  return place + 5, available, balance
+  balances[line] = balance
+  balances[world] = world_balance
+  list[place] = DEBITED
+  list[place + 1] = id
+  list[place + 2] = amount
+  return place + 2, available, balance
 end
 
 -- Whether the account covers the amount.
@@ -144,8 +144,9 @@ carry_out["ACCOUNT.TRANSFER"] = function(values, at, now, _, list, place)
   if not covers(source, amount) or balances[destination] > BALANCE_MAX - amount then return nil end
   local from_balance, to_balance = balances[source] - amount, balances[destination] + amount
   local from_available, to_available = from_balance - held[source], to_balance - held[destination]
-  balances[source], is_changed[source] = from_balance, true
-  balances[destination], is_changed[destination] = to_balance, true
+  balances[source] = from_balance
+  balances[destination] = to_balance
+  list[place] = 1
   list[place + 1] = TRANSFERRED
   list[place + 2] = from
   list[place + 3] = to
@@ -165,9 +166,10 @@ carry_out["ACCOUNT.HOLD"] = function(values, at, now, _, list, place)
   if held_now > BALANCE_MAX then return nil end
   local deadline, available = ttl_ms and deadlines.after(now, ttl_ms), balances[line] - held_now
   sets.add("holds_by", hold)
-  held[line], is_changed[line] = held_now, true
+  held[line] = held_now
   records.put("holds", hold, { amount = amount, status = "open", deadline = deadline or nil, ended_at = 0 })
   if deadline then deadlines.add(deadline, "hold", id, name) end
+  list[place] = 1
   list[place + 1] = PLACED
   list[place + 2] = id
   list[place + 3] = name
@@ -191,11 +193,12 @@ carry_out["ACCOUNT.CAPTURE"] = function(values, at, now, _, list, place)
   if world_balance > BALANCE_MAX then return nil end
   local hold, balance, held_now = change("holds", hold_id), balances[line] - amount, held[line] - amount
   local available = balance - held_now
-  balances[line], held[line], is_changed[line] = balance, held_now, true
-  balances[world], is_changed[world] = world_balance, true
+  balances[line], held[line] = balance, held_now
+  balances[world] = world_balance
   if hold.deadline then deadlines.remove(hold.deadline, "hold", id, name) end
   hold.amount, hold.status, hold.ended_at = 0, "captured", now
   deadlines.add_ended(now, "hold", id, name)
+  list[place] = 1
   list[place + 1] = CAPTURED
   list[place + 2] = id
   list[place + 3] = name

@@ -42,6 +42,7 @@ carry_out["STOCK.TAKE"] = function(values, at, now, id, list, place)
   local serial, available, sold = item.serial + 1, item.available - quantity, item.sold + quantity
   item.available, item.sold, item.serial = available, sold, item.serial + quantity
   add_receipt(sku, serial, quantity, owner, now, id)
+  list[place] = 1
   list[place + 1] = TAKEN
   list[place + 2] = sku
   list[place + 3] = owner
@@ -64,6 +65,7 @@ carry_out["STOCK.RESERVE"] = function(values, at, now, _, list, place)
     owner = owner, quantity = quantity, status = "open", deadline = deadline, first_serial = 0, ended_at = 0,
   })
   deadlines.add(deadline, "reservation", sku, name)
+  list[place] = 1
   list[place + 1] = RESERVED
   list[place + 2] = sku
   list[place + 3] = name
@@ -88,6 +90,7 @@ carry_out["STOCK.CONFIRM"] = function(values, at, now, id, list, place)
   deadlines.add_ended(now, "reservation", sku, name)
   item.reserved, item.sold, item.serial = item.reserved - quantity, item.sold + quantity, item.serial + quantity
   add_receipt(sku, serial, quantity, found.owner, now, id)
+  list[place] = 1
   list[place + 1] = CONFIRMED
   list[place + 2] = sku
   list[place + 3] = name
@@ -115,6 +118,7 @@ carry_out["PACKET.CLAIM"] = function(values, at, now, _, list, place)
   campaign.claimed_count, campaign.claimed_amount = packet, campaign.claimed_amount + amount
   records.put("claims", claim, { packet = packet, at = now })
   records.add("claimants", packet_id, { user = user })
+  list[place] = 1
   list[place + 1] = CLAIMED
   list[place + 2] = id
   list[place + 3] = user
