@@ -228,9 +228,16 @@ impl CommitLoop {
                 Err(error) if error.is_full() && !self.is_stopping.load(Ordering::Acquire) => {
                     self.progress.set_full(Some(&error));
                     self.progress.set_room_low(true);
+                    if !self.progress.set_waits_for_room(true) {
+                        // A snapshot may wait for this batch.
+                        self.waker.wake();
+                    }
                     std::thread::park_timeout(FULL_RETRY);
                 }
-                result => return result,
+                result => {
+                    self.progress.set_waits_for_room(false);
+                    return result;
+                }
             }
         }
     }

@@ -55,6 +55,11 @@ pub enum EmbeddedError {
     /// There is no randomness to tell a new epoch from others.
     #[error("the system gave no random bytes, which tell this start's history from others")]
     Random(#[source] std::io::Error),
+    /// The log is not durable up to where a snapshot would be.
+    #[error(
+        "the disk is full: what was decided before the snapshot waits for room, and the snapshot would wait for that; make room"
+    )]
+    NoRoom,
     /// The engine ends.
     #[error("the engine is ending")]
     Stopped,

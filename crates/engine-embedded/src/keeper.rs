@@ -178,6 +178,8 @@ impl Keeper {
         let is_due =
             is_due || self.done.failed_at.is_some_and(|failed_at| failed_at.elapsed() >= RETRY_INTERVAL);
         let memory = self.memory.clone();
+        // It would wait for a batch that waits for room.
+        let is_due = is_due && !self.progress.waits_for_room();
         // While another partition makes one, there is other work.
         if is_due && let Some(_turn) = memory.try_begin_snapshot() {
             self.snapshot_for(None);

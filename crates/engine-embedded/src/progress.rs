@@ -26,6 +26,8 @@ pub(crate) struct CommitProgress {
     /// Whether no more room could be set aside, and why.
     is_full: AtomicBool,
     full_reason: Mutex<String>,
+    /// Whether a batch waits for room.
+    waits_for_room: AtomicBool,
     /// The first sequence that a backup still needs; 0 if none needs any.
     kept_from: AtomicU64,
     /// Bytes of log that were on disk at the start only because a backup needed them.
@@ -114,6 +116,16 @@ impl CommitProgress {
             *self.full_reason.lock().unwrap_or_else(PoisonError::into_inner) = error.to_string();
         }
         self.is_full.store(error.is_some(), Ordering::Relaxed);
+    }
+
+    /// Notes whether a batch waits for room. Returns whether one did before.
+    pub(crate) fn set_waits_for_room(&self, waits: bool) -> bool {
+        self.waits_for_room.swap(waits, Ordering::AcqRel)
+    }
+
+    /// Whether a batch waits for room, and everything behind it.
+    pub(crate) fn waits_for_room(&self) -> bool {
+        self.waits_for_room.load(Ordering::Acquire)
     }
 
     /// Whether writes must be refused because the next batch could find no room.

@@ -104,8 +104,9 @@ impl Keeper {
     /// Has the owner give a snapshot to `take`, which writes it.
     fn with_slices(&self, take: &mut Take<'_>) -> Result<SnapshotInfo, EmbeddedError> {
         let pieces = self.slices.ask();
-        let Some(Piece::Begun { epoch, sequence, at }) = pieces.next() else {
-            return Err(EmbeddedError::Stopped);
+        let (epoch, sequence, at) = match pieces.next() {
+            Some(Piece::Begun { epoch, sequence, at }) => (epoch, sequence, at),
+            other => return Err(why_ended(other.as_ref())),
         };
         let info = SnapshotInfo {
             owner: self.home.snapshot_owner(),
@@ -115,7 +116,10 @@ impl Keeper {
             digest: 0,
             payload_bytes: 0,
         };
-        Ok(take(&*self.home.storage, &info, &mut |out| fill(&pieces, out))?)
+        let mut ended = None;
+        let taken = take(&*self.home.storage, &info, &mut |out| fill(&pieces, &mut ended, out));
+        // Why the owner gave no more says more than that nothing was written.
+        ended.map_or_else(|| Ok(taken?), Err)
     }
 }
 
@@ -131,14 +135,23 @@ fn digest_of(outline: &Outline, only: Option<&Id>, open: Open<'_>) -> Result<u12
     open()?.read_pieces(|next| outline.digest(only, next))
 }
 
-fn fill(pieces: &Pieces<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+/// Writes what the owner gives. Where that ends before it is whole, `ended` is why.
+fn fill(pieces: &Pieces<'_>, ended: &mut Option<EmbeddedError>, out: &mut dyn Write) -> std::io::Result<()> {
     loop {
         match pieces.next() {
             Some(Piece::Bytes(bytes)) => out.write_all(&bytes)?,
             Some(Piece::Whole) => return Ok(()),
-            Some(Piece::Begun { .. }) | None => {
-                return Err(std::io::Error::other("the engine ended meanwhile"));
+            other => {
+                *ended = Some(why_ended(other.as_ref()));
+                return Err(std::io::Error::other("the owner gave no more"));
             }
         }
+    }
+}
+
+fn why_ended(last: Option<&Piece>) -> EmbeddedError {
+    match last {
+        Some(Piece::NoRoom) => EmbeddedError::NoRoom,
+        _ => EmbeddedError::Stopped,
     }
 }

@@ -35,6 +35,8 @@ pub(crate) enum Piece {
     Bytes(Vec<u8>),
     /// That was all, and the log is durable up to there.
     Whole,
+    /// It ends here: the log is not durable up to there, because it waits for room, which only a snapshot may make.
+    NoRoom,
 }
 
 /// How the keeper asks the owner for snapshots.
@@ -108,6 +110,12 @@ impl Owner {
     /// Gives the next slice of a snapshot, if one is asked for.
     pub(crate) fn give_slice(&mut self) {
         let Some(mut slicing) = self.slices.slicing.take().or_else(|| self.begin_slices()) else { return };
+        if self.lacks_room_for(&slicing) {
+            // Its room comes back at once, and the keeper goes on with what makes room.
+            slicing.waiting = Some(Piece::NoRoom);
+            slicing.is_over = true;
+            self.machine.end_slices();
+        }
         let piece = slicing.waiting.take().or_else(|| self.next_piece(&mut slicing));
         match piece.map(|piece| slicing.pieces.try_send(piece)) {
             Some(Err(TrySendError::Disconnected(_))) => return self.machine.end_slices(),
@@ -147,10 +155,16 @@ impl Owner {
         Some(Piece::Bytes(bytes))
     }
 
+    /// Whether a batch that waits for room must be durable before a snapshot counts.
+    fn lacks_room_for(&self, slicing: &Slicing) -> bool {
+        !slicing.is_over && self.durable() < slicing.after && self.committer.progress.waits_for_room()
+    }
+
     /// Whether a slice can be given now.
     pub(super) fn has_slice_to_give(&self) -> bool {
         match &self.slices.slicing {
             None => self.slices.asked.as_ref().is_some_and(|asks| !asks.is_empty()),
+            Some(slicing) if self.lacks_room_for(slicing) => true,
             Some(slicing) if slicing.waiting.is_some() => !slicing.pieces.is_full(),
             Some(slicing) => !slicing.is_whole || self.durable() >= slicing.after,
         }

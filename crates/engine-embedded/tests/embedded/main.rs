@@ -3,6 +3,7 @@
 mod duplicates;
 mod receipts;
 mod restarts;
+mod slices;
 mod support;
 mod syncs;
 mod turns;
