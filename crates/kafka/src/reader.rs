@@ -30,22 +30,23 @@ const PENDING: [RDKafkaErrorCode; 3] = [
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Reads one topic.
-pub(crate) struct Reader<'a> {
-    settings: &'a KafkaSettings,
-    topic: &'a str,
+pub(crate) struct Reader {
+    brokers: String,
+    topic: String,
     consumer: BaseConsumer<Plain>,
 }
 
-impl<'a> Reader<'a> {
+impl Reader {
     /// A reader of a topic. It does not connect yet.
-    pub(crate) fn new(settings: &'a KafkaSettings, topic: &'a str) -> Result<Self, KafkaError> {
+    pub(crate) fn new(settings: &KafkaSettings, topic: &str) -> Result<Self, KafkaError> {
         let consumer = settings.reader()?.create_with_context(Plain::default());
-        Ok(Self { settings, topic, consumer: consumer.map_err(KafkaError::of_settings)? })
+        let (brokers, topic) = (settings.brokers.clone(), topic.to_owned());
+        Ok(Self { brokers, topic, consumer: consumer.map_err(KafkaError::of_settings)? })
     }
 
     /// The first offset of a partition and its present end.
     pub(crate) fn bounds(&self, partition: i32) -> Result<(i64, i64), KafkaError> {
-        self.ask("tell the bounds", |timeout| self.consumer.fetch_watermarks(self.topic, partition, timeout))
+        self.ask("tell the bounds", |timeout| self.consumer.fetch_watermarks(&self.topic, partition, timeout))
     }
 
     /// The offsets that the consumer group has committed, of those partitions that have one.
@@ -55,7 +56,7 @@ impl<'a> Reader<'a> {
         }
         let mut asked = TopicPartitionList::new();
         for partition in partitions {
-            asked.add_partition(self.topic, *partition);
+            asked.add_partition(&self.topic, *partition);
         }
         let found = self.ask("tell the group's offsets", |timeout| {
             self.consumer.committed_offsets(asked.clone(), timeout)
@@ -71,14 +72,14 @@ impl<'a> Reader<'a> {
     pub(crate) fn topic_id(&self) -> Result<TopicId, KafkaError> {
         let none = Err(Source::MetadataFetch(RDKafkaErrorCode::OperationTimedOut));
         self.ask("tell the topic's identity", |timeout| {
-            let asked = Asked::begin(self.consumer.client(), self.topic, timeout)?;
+            let asked = Asked::begin(self.consumer.client(), &self.topic, timeout)?;
             asked.answer(timeout).unwrap_or_else(|| none.clone())
         })
     }
 
     /// How many partitions the topic has; 0 if it does not exist.
     pub(crate) fn partitions(&self) -> Result<usize, KafkaError> {
-        let asked = |timeout| self.consumer.fetch_metadata(Some(self.topic), timeout);
+        let asked = |timeout| self.consumer.fetch_metadata(Some(&self.topic), timeout);
         let metadata = self.ask("tell the partitions", asked)?;
         Ok(metadata
             .topics()
@@ -99,20 +100,31 @@ impl<'a> Reader<'a> {
         if from >= to {
             return Ok(());
         }
+        self.seek(partition, from)?;
+        while let Some(message) = self.next(partition, to)? {
+            if !show(&message) || message.offset() + 1 == to {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins to read a partition at an offset.
+    pub(crate) fn seek(&self, partition: i32, from: i64) -> Result<(), KafkaError> {
         let mut place = TopicPartitionList::new();
         let failed = |source| self.failed("give the messages", source);
-        place.add_partition_offset(self.topic, partition, Offset::Offset(from)).map_err(failed)?;
-        self.consumer.assign(&place).map_err(failed)?;
-        let mut deadline = Instant::now() + ANSWER_TIMEOUT;
+        place.add_partition_offset(&self.topic, partition, Offset::Offset(from)).map_err(failed)?;
+        self.consumer.assign(&place).map_err(failed)
+    }
+
+    /// The next message of the partition before an offset; `None` if there is none up to its end.
+    pub(crate) fn next(&self, partition: i32, to: i64) -> Result<Option<BorrowedMessage<'_>>, KafkaError> {
+        let failed = |source| self.failed("give the messages", source);
+        let deadline = Instant::now() + ANSWER_TIMEOUT;
         loop {
             match self.consumer.poll(POLL_INTERVAL) {
-                Some(Ok(message)) => {
-                    deadline = Instant::now() + ANSWER_TIMEOUT;
-                    if message.offset() >= to || !show(&message) || message.offset() + 1 == to {
-                        return Ok(());
-                    }
-                }
-                Some(Err(Source::PartitionEOF(its))) if its == partition => return Ok(()),
+                Some(Ok(message)) => return Ok(Some(message).filter(|message| message.offset() < to)),
+                Some(Err(Source::PartitionEOF(its))) if its == partition => return Ok(None),
                 // Errors that are not fatal are retried until the timeout.
                 Some(Err(source @ Source::MessageConsumptionFatal(_))) => return Err(failed(source)),
                 Some(Err(_)) | None if Instant::now() < deadline => {}
@@ -147,18 +159,18 @@ impl<'a> Reader<'a> {
 
     fn failed(&self, what: &'static str, source: Source) -> KafkaError {
         if let Some(reason) = self.consumer.context().heard.refused() {
-            return KafkaError::LoginRefused { brokers: self.settings.brokers.clone(), reason };
+            return KafkaError::LoginRefused { brokers: self.brokers.clone(), reason };
         }
         if self.consumer.context().heard.last().is_some() {
             return self.unreachable();
         }
-        KafkaError::Request { what, topic: self.topic.to_owned(), source }
+        KafkaError::Request { what, topic: self.topic.clone(), source }
     }
 
     fn unreachable(&self) -> KafkaError {
         let heard = self.consumer.context().heard.last();
         KafkaError::Unreachable {
-            brokers: self.settings.brokers.clone(),
+            brokers: self.brokers.clone(),
             reason: heard.unwrap_or_else(|| "no answer came in time".to_owned()),
         }
     }

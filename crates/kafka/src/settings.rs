@@ -186,6 +186,9 @@ impl KafkaSettings {
         config.set("auto.offset.reset", "earliest").set("allow.auto.create.topics", "false");
         // An unfinished transaction of another producer would hide what comes after its beginning.
         config.set("isolation.level", "read_uncommitted");
+        if config.get("queued.max.messages.kbytes").is_none() {
+            config.set("queued.max.messages.kbytes", "16384");
+        }
         Ok(config)
     }
 

@@ -144,7 +144,7 @@ impl Positions {
     }
 
     /// Where to go on from a kept position, if the topic is still the one that it is of.
-    fn start(&self, reader: &Reader<'_>, partition: i32, kept: &Kept) -> Result<Offset, KafkaError> {
+    fn start(&self, reader: &Reader, partition: i32, kept: &Kept) -> Result<Offset, KafkaError> {
         let (begin, end) = reader.bounds(partition)?;
         if let Some(home) = kept.lost_in {
             self.tell_lost(partition, home, begin);
@@ -195,7 +195,7 @@ impl Positions {
 
     /// Says what was removed before it was consumed, where the consumer group's offset counts: the client goes on behind
     /// that by itself.
-    fn check_group(&self, reader: &Reader<'_>, partitions: &[i32]) -> Result<(), KafkaError> {
+    fn check_group(&self, reader: &Reader, partitions: &[i32]) -> Result<(), KafkaError> {
         for (partition, next) in reader.committed(partitions)? {
             let (begin, _) = reader.bounds(partition)?;
             self.tell_missing(partition, next, begin);

@@ -150,15 +150,15 @@ fn put(held: &mut Vec<HeldStretch>, Position { epoch, sequence }: Position) {
 }
 
 /// The event's description in a message's headers.
-struct Mark {
+pub(super) struct Mark {
     source: String,
-    partition: u32,
-    position: Position,
+    pub(super) partition: u32,
+    pub(super) position: Position,
 }
 
 impl Mark {
     /// `None` if the message is not an event.
-    fn of(message: &BorrowedMessage<'_>) -> Option<Self> {
+    pub(super) fn of(message: &BorrowedMessage<'_>) -> Option<Self> {
         let headers = message.headers();
         let number = |name| text(headers, name).and_then(|text| text.parse::<u64>().ok());
         Some(Self {

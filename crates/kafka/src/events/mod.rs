@@ -1,6 +1,7 @@
 //! Out: the engine's log to a topic. A partition of the topic corresponds to one of the engine's, and holds
 //! its events in order, each at least once.
 
+mod copy;
 mod follow;
 mod following;
 mod last;
@@ -10,6 +11,7 @@ mod writer;
 
 use std::sync::Arc;
 
+pub use copy::TopicCopy;
 pub use follow::{Ends, ends, follow, source};
 pub use following::{Following, Levels};
 pub use scarce_outflow::HeldStretch;
