@@ -49,6 +49,12 @@ pub enum ReconcileError {
     /// The settlements cannot be read.
     #[error(transparent)]
     Settlements(#[from] DeliveryError),
+    /// The copy of the log cannot be read, such as a topic.
+    #[error("{what}")]
+    Copy {
+        /// Why.
+        what: String,
+    },
     /// The log is replayed into a file, and that cannot be written.
     #[error("the log of partition {partition} cannot be replayed: {what}")]
     Replay {

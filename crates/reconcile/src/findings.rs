@@ -59,6 +59,16 @@ impl Findings {
         self.kind
     }
 
+    /// How many differences are listed at most.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// How many more differences will be listed.
+    pub(crate) fn room(&self) -> u64 {
+        (self.limit - self.listed.len().min(self.limit)) as u64
+    }
+
     /// Whether anything differs.
     pub(crate) fn has_any(&self) -> bool {
         self.differences > 0

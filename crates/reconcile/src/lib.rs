@@ -30,6 +30,7 @@ mod served;
 mod settlement;
 mod source;
 mod tables;
+mod topic;
 mod touched;
 mod trace;
 

@@ -18,6 +18,8 @@ pub enum CheckKind {
     Tables,
     /// The tables with the sums that they must come to.
     Sums,
+    /// The topic of events with the log.
+    Topic,
     /// The claims of packets with their credits.
     Settlement,
 }
@@ -32,6 +34,7 @@ impl CheckKind {
             Self::Invariants => "invariants",
             Self::Tables => "tables",
             Self::Sums => "sums",
+            Self::Topic => "topic",
             Self::Settlement => "settlement",
         }
     }

@@ -60,6 +60,10 @@ impl LogSource for Served {
         self.trimmed.contains(&partition)
     }
 
+    fn first(&mut self, partition: u32, _: u64) -> Result<u64, ReconcileError> {
+        Ok(self.engine.first_sequence(partition)?)
+    }
+
     fn read(&mut self, partition: u32, from: u64, take: Take<'_>) -> Result<(), ReconcileError> {
         let mut next = from;
         let end = self.engine.durable_through(partition)?;

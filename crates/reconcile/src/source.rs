@@ -32,6 +32,14 @@ pub trait LogSource {
         false
     }
 
+    /// The first sequence that can be read, of a partition whose base is the state after `base`.
+    ///
+    /// # Errors
+    /// When it cannot be learned.
+    fn first(&mut self, _partition: u32, base: u64) -> Result<u64, ReconcileError> {
+        Ok(base + 1)
+    }
+
     /// Hands over the entries from a sequence on, as far as they are durable.
     ///
     /// # Errors
