@@ -5,3 +5,15 @@
 mod gaps;
 mod messages;
 mod others;
+mod walk;
+
+use scarce_outflow::Trouble;
+
+use crate::ReconcileError;
+
+/// The first offset of a partition, and the one behind its last message.
+pub(crate) type Bounds = (i64, i64);
+
+fn failed(trouble: Trouble) -> ReconcileError {
+    ReconcileError::Copy { what: trouble.reason }
+}
