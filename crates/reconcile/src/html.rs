@@ -65,10 +65,12 @@ pub(crate) fn page(report: &Report) -> String {
         }),
     );
     page.table(
-        &["partition", "begins after", "log", "tables"],
+        &["partition", "begins after", "log", "tables", "topic"],
         report.reaches.iter().map(|its| {
-            let tables = its.tables.map(|sequence| sequence.to_string()).unwrap_or_default();
-            vec![its.partition.to_string(), its.begins_after.to_string(), its.log.to_string(), tables]
+            let reached = |its: Option<u64>| its.map(|sequence| sequence.to_string()).unwrap_or_default();
+            let [partition, begins_after, log] =
+                [its.partition.to_string(), its.begins_after.to_string(), its.log.to_string()];
+            vec![partition, begins_after, log, reached(its.tables), reached(its.topic)]
         }),
     );
     if !report.findings.is_empty() {

@@ -5,7 +5,8 @@
 //! log ─▶ fold ─┬─ figures of each event ──────────▶ log
 //!              ├─ digest of each resource ◀─ engine ▶ engine
 //!              ├─ sums of the state ──────────────▶ invariants
-//!              └─ rows ◀──────────────────── tables ▶ tables, settlement
+//!              ├─ rows ◀──────────────────── tables ▶ tables, settlement
+//!              └─ messages ◀───────────────── topic ▶ topic
 //! findings ─▶ the log once more ─▶ the first event after which the two sides part
 //! ```
 //!
@@ -40,5 +41,6 @@ pub use html::{Page, safe};
 pub use movements::{LogMovement, Wanted, movements, units_then};
 pub use report::{Check, CheckKind, CheckState, EventPlace, Finding, Reach, RepairReport, Report};
 pub use run::{Mending, Options, Progress, Sources, reconcile};
+pub use scarce_outflow::LogCopy;
 pub use served::Served;
 pub use source::{EngineSource, Figures, HeldDigest, LogSource, Take, figures_of, look_commands};

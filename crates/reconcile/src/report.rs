@@ -126,6 +126,8 @@ pub struct Reach {
     pub log: u64,
     /// The last event in the tables, where there are tables.
     pub tables: Option<u64>,
+    /// The last event in the topic, where there is one.
+    pub topic: Option<u64>,
 }
 
 /// What became of rows that were to be put right.
@@ -167,7 +169,7 @@ impl Report {
         let reach = |its: &Reach| {
             json!({
                 "partition": its.partition, "begins_after": its.begins_after, "log_sequence": its.log,
-                "tables_sequence": its.tables,
+                "tables_sequence": its.tables, "topic_sequence": its.topic,
             })
         };
         let check = |its: &Check| {

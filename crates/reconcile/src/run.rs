@@ -5,6 +5,7 @@ use std::time::Duration;
 use scarce_core::event::Entry;
 use scarce_core::machine::Machine;
 use scarce_delivery::Delivery;
+use scarce_outflow::LogCopy;
 use scarce_projection::Projection;
 use tokio::runtime::Handle;
 
@@ -17,6 +18,7 @@ use crate::report::{CheckKind, Finding, Reach, RepairReport, Report};
 use crate::settlement::Settlements;
 use crate::source::{EngineSource, LogSource};
 use crate::tables::{Feed, Tables};
+use crate::topic::CopyCheck;
 use crate::trace::{self, Places, Suspect, Suspicion};
 
 /// What is compared.
@@ -29,6 +31,8 @@ pub struct Sources<'s> {
     pub tables: Option<&'s Projection>,
     /// The tables of settlements.
     pub settlements: Option<&'s Delivery>,
+    /// The topic of events, or another copy of the log.
+    pub copy: Option<&'s mut dyn LogCopy>,
     /// The same tables, if their rows are to be put right.
     pub mending: Option<Mending<'s>>,
 }
@@ -82,6 +86,7 @@ struct Run<'s> {
     of_state: Findings,
     of_tables: Findings,
     of_sums: Findings,
+    of_copy: Findings,
     settlements: Settlements,
     suspects: Vec<Suspect>,
     reaches: Vec<Reach>,
@@ -110,6 +115,7 @@ pub fn reconcile<'s>(
         of_state: findings(CheckKind::Invariants),
         of_tables: findings(CheckKind::Tables),
         of_sums: findings(CheckKind::Sums),
+        of_copy: findings(CheckKind::Topic),
         settlements: Settlements::default(),
         suspects: Vec::new(),
         reaches: Vec::new(),
@@ -118,7 +124,7 @@ pub fn reconcile<'s>(
     .run()
 }
 
-impl Run<'_> {
+impl<'s> Run<'s> {
     fn run(mut self) -> Result<Report, ReconcileError> {
         self.check_owners()?;
         let partitions = self.sources.log.partitions();
@@ -141,9 +147,12 @@ impl Run<'_> {
             }
             None => None,
         };
+        let mut copy = self.open_copy(partitions)?;
+        let has_copy = copy.is_some();
         for partition in 0..partitions {
-            self.partition(partition, tables.as_mut())?;
+            self.partition(partition, tables.as_mut(), copy.as_mut())?;
         }
+        copy.map_or(Ok(()), |copy| copy.check_owner(self.sources.log.deployment_id()))?;
         let has_tables = tables.is_some();
         if let Some(tables) = tables {
             let limit = self.options.limit;
@@ -156,7 +165,15 @@ impl Run<'_> {
             self.repair = tables.compare(findings, &mut self.suspects, (limit, mending), &mut go_on)?;
         }
         let places = self.trace()?;
-        self.report(has_tables, &places)
+        self.report(has_tables, has_copy, &places)
+    }
+
+    /// The copy of the log, if there is one.
+    fn open_copy(&mut self, partitions: u32) -> Result<Option<CopyCheck<'s>>, ReconcileError> {
+        let Some(copy) = self.sources.copy.take() else { return Ok(None) };
+        let copy = CopyCheck::open(copy, self.options.wait)?;
+        copy.check_partitions(partitions, &mut self.of_copy);
+        Ok(Some(copy))
     }
 
     /// Sides of two deployments are not compared.
@@ -174,7 +191,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn partition(&mut self, partition: u32, tables: Option<&mut Tables>) -> Result<(), ReconcileError> {
+    fn partition(
+        &mut self,
+        partition: u32,
+        tables: Option<&mut Tables>,
+        mut copy: Option<&mut CopyCheck<'_>>,
+    ) -> Result<(), ReconcileError> {
+        let bounds = copy.as_mut().map_or(Ok(None), |copy| copy.bounds(partition))?;
         let base = match self.sources.log.base(partition) {
             Err(ReconcileError::Broken { what }) => {
                 self.of_log.add(broken(partition, what));
@@ -197,6 +220,7 @@ impl Run<'_> {
             begins_after: fold.begins_after,
             log: fold.machine.sequence(),
             tables: goal,
+            topic: None,
         });
         if let Some(tables) = tables {
             tables.note_lag(&fold, &mut self.of_tables)?;
@@ -217,8 +241,27 @@ impl Run<'_> {
                 on_progress(Progress { doing: "comparing", partition, done })
             })?;
         }
+        if let Some((copy, bounds)) = copy.zip(bounds) {
+            self.compare_copy(&fold, copy, bounds)?;
+        }
         if let Some(finding) = fold.broken.take() {
             self.of_log.add(finding);
+        }
+        Ok(())
+    }
+
+    fn compare_copy(
+        &mut self,
+        fold: &Fold,
+        copy: &mut CopyCheck<'_>,
+        bounds: (i64, i64),
+    ) -> Result<(), ReconcileError> {
+        let (partition, on_progress) = (fold.machine.partition(), &mut *self.on_progress);
+        let mut go_on = |done| on_progress(Progress { doing: "comparing the topic", partition, done });
+        let sides: (&mut dyn LogSource, &Fold) = (&mut *self.sources.log, fold);
+        let reached = copy.compare(sides, bounds, &mut self.of_copy, &mut go_on)?;
+        if let Some(reach) = self.reaches.last_mut() {
+            reach.topic = reached;
         }
         Ok(())
     }
@@ -292,7 +335,7 @@ impl Run<'_> {
         Ok(places)
     }
 
-    fn report(mut self, has_tables: bool, places: &Places) -> Result<Report, ReconcileError> {
+    fn report(mut self, has_tables: bool, has_copy: bool, places: &Places) -> Result<Report, ReconcileError> {
         let mut of_settlement = Findings::new(CheckKind::Settlement, self.options.limit);
         self.settlements.compare(&mut of_settlement);
         if self.sources.engine.is_none() {
@@ -302,7 +345,9 @@ impl Run<'_> {
             self.of_tables.skip("there is no database of the projection");
             self.of_sums.skip("there is no database of the projection");
         }
-        let all = [self.of_log, self.of_engine, self.of_state, self.of_tables, self.of_sums, of_settlement];
+        let of_copy = has_copy.then_some(self.of_copy);
+        let all = [self.of_log, self.of_engine, self.of_state, self.of_tables, self.of_sums];
+        let all = all.into_iter().chain(of_copy).chain([of_settlement]);
         let (mut checks, mut findings) = (Vec::new(), Vec::new());
         for (check, found) in all.map(Findings::end) {
             checks.push(check);

@@ -118,6 +118,7 @@ fn report() -> Value {
         ("begins_after", integer()),
         ("log_sequence", integer()),
         ("tables_sequence", or_null(integer())),
+        ("topic_sequence", or_null(integer())),
     ]);
     let check = of(&[
         ("check", text()),

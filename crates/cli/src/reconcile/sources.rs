@@ -8,8 +8,10 @@ use scarce_engine::Engine;
 use scarce_engine_embedded::lock::{DirectoryLock, LockError};
 use scarce_engine_redis::{RedisEngine, RedisSettings, inspect};
 use scarce_projection::{Projection, ProjectionOptions};
-use scarce_reconcile::{EngineSource, FilesLog, LogSource, Mending, ReconcileError, Served, Sources};
-use scarce_server::pipeline::SQL;
+use scarce_reconcile::{
+    EngineSource, FilesLog, LogCopy, LogSource, Mending, ReconcileError, Served, Sources,
+};
+use scarce_server::pipeline::{SQL, kafka::event_copy};
 use scarce_settings::{EngineChoice, ServerSettings};
 use tokio::runtime::Runtime;
 
@@ -23,6 +25,7 @@ pub(super) struct Opened {
     engine: Option<Box<dyn EngineSource>>,
     tables: Option<Projection>,
     settlements: Option<Delivery>,
+    copy: Option<Box<dyn LogCopy>>,
     /// The tables once more, where they are to be put right.
     mended: Option<Projection>,
     /// Keeps servers away from the data.
@@ -40,6 +43,7 @@ impl Opened {
             engine: None,
             tables: None,
             settlements: None,
+            copy: None,
             mended: None,
             lock: None,
             served_by: None,
@@ -66,6 +70,7 @@ impl Opened {
             engine: self.engine.as_mut().map(|engine| &mut **engine as &mut dyn EngineSource),
             tables: self.tables.as_ref(),
             settlements: self.settlements.as_ref(),
+            copy: self.copy.as_mut().map(|copy| &mut **copy as &mut dyn LogCopy),
         }
     }
 }
@@ -99,6 +104,7 @@ pub(super) fn open(settings: &ServerSettings, runtime: &Runtime) -> Result<Opene
         EngineChoice::Embedded => embedded(settings)?,
         EngineChoice::Redis => redis(settings)?,
     };
+    opened.copy = event_copy(settings, opened.log.deployment_id())?;
     let Some(url) = settings.sql_url() else {
         opened.notes.push("no database is named, so that no tables are compared; see --sql".to_owned());
         return Ok(opened);

@@ -1,5 +1,7 @@
 //! One way through a partition of the copy, with the log beside it.
 
+mod ending;
+
 use std::collections::VecDeque;
 
 use scarce_core::event::{Entry, Position};

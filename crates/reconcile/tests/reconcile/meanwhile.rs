@@ -19,8 +19,14 @@ fn tables_that_catch_up_in_time_are_compared_to_the_end() {
     let projection = bench.project(&runtime, &database);
     (0..3).for_each(|_| bench.send("ACCOUNT.CREDIT {a}u1 1"));
     let mut log = Served::new(bench.engine.clone());
-    let sources =
-        Sources { log: &mut log, engine: None, tables: Some(&projection), settlements: None, mending: None };
+    let sources = Sources {
+        log: &mut log,
+        engine: None,
+        tables: Some(&projection),
+        settlements: None,
+        copy: None,
+        mending: None,
+    };
     let options = Options { limit: 20, wait: Duration::from_mins(5) };
     let mut waited = 0;
     let report = reconcile(runtime.handle(), sources, options, &mut |progress| {

@@ -6,8 +6,9 @@ use std::time::Duration;
 use scarce_core::event::Position;
 use scarce_engine::Engine;
 use scarce_gateway_http::{CommandCounter, CommandCounts};
+use scarce_kafka::events::TopicCopy;
 use scarce_kafka::{Commands, EventTopic, EventWriter, KafkaSettings, Topics};
-use scarce_outflow::{Backoff, Batch, Consumer, Outflow, Start, Trouble};
+use scarce_outflow::{Backoff, Batch, Consumer, LogCopy, Outflow, Start, Trouble};
 use scarce_settings::{Password, ServerSettings};
 use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinHandle;
@@ -59,6 +60,20 @@ pub fn settings_of_clients(settings: &ServerSettings) -> Option<KafkaSettings> {
     kafka.group = format!("{}-commands", settings.kafka_prefix);
     kafka.extra = extra;
     Some(kafka)
+}
+
+/// The topic of events as it is, to be compared with the log of this deployment, if Kafka is configured.
+///
+/// # Errors
+/// When no client can be made of the settings.
+pub fn event_copy(
+    settings: &ServerSettings,
+    deployment_id: &str,
+) -> Result<Option<Box<dyn LogCopy>>, PipelineError> {
+    let Some(mut kafka) = settings_of_clients(settings) else { return Ok(None) };
+    kafka.source = format!("/scarce/{deployment_id}");
+    let copy = TopicCopy::new(&kafka).map_err(|error| PipelineError::Kafka(error.to_string()))?;
+    Ok(Some(Box::new(copy)))
 }
 
 /// The topic of events. It is looked up when first needed, and again until it exists.

@@ -57,6 +57,9 @@ pub enum PipelineError {
         "this binary was built without Kafka; take one of the packages, or build it with `cargo build --release --features kafka` (with TLS to the brokers: `--features kafka-tls`)"
     )]
     WithoutKafka,
+    /// No Kafka client can be made of the settings.
+    #[error("{0}")]
+    Kafka(String),
     /// There is no database in which to record deliveries.
     #[error("webhooks and settlement need a database; name one with --sql, such as --sql sqlite://scarce.db")]
     NoDatabase,

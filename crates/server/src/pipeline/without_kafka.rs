@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use scarce_engine::Engine;
 use scarce_gateway_http::CommandCounter;
-use scarce_outflow::Outflow;
+use scarce_outflow::{LogCopy, Outflow};
 use scarce_settings::ServerSettings;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -19,4 +19,15 @@ pub(super) fn start(
     _ended: &watch::Receiver<bool>,
 ) -> Result<(Option<Outflow>, Option<JoinHandle<()>>), PipelineError> {
     if settings.kafka.is_some() { Err(PipelineError::WithoutKafka) } else { Ok((None, None)) }
+}
+
+/// The topic of events cannot be read without Kafka.
+///
+/// # Errors
+/// When Kafka is configured.
+pub fn event_copy(
+    settings: &ServerSettings,
+    _deployment_id: &str,
+) -> Result<Option<Box<dyn LogCopy>>, PipelineError> {
+    if settings.kafka.is_some() { Err(PipelineError::WithoutKafka) } else { Ok(None) }
 }

@@ -8,12 +8,15 @@ use std::time::Duration;
 use scarce_core::machine::Machine;
 use scarce_delivery::{DatabaseError, Delivery, DeliveryError, DeliveryOptions};
 use scarce_engine::Engine;
+use scarce_outflow::LogCopy;
 use scarce_projection::{Projection, ProjectionOptions};
 use scarce_reconcile::{
     FilesLog, LogSource, Options, Progress, ReconcileError, Report, Served, Sources, Take, reconcile,
 };
 use scarce_settings::{EngineChoice, ServerSettings};
 use tokio::runtime::{Builder, Runtime};
+
+use crate::pipeline::kafka::event_copy;
 
 /// Differences of each check that a kept report lists; all are counted.
 const LISTED_MAX: usize = 100;
@@ -31,6 +34,7 @@ pub(super) struct Sides {
     sql: Option<String>,
     /// The data directory, if the log is there.
     data: Option<PathBuf>,
+    settings: ServerSettings,
 }
 
 impl Sides {
@@ -39,7 +43,7 @@ impl Sides {
             EngineChoice::Embedded => Some(settings.data.clone()),
             EngineChoice::Redis => None,
         };
-        Self { engine, sql: settings.sql_url(), data }
+        Self { engine, sql: settings.sql_url(), data, settings: settings.clone() }
     }
 
     /// Compares them; `None` if it was stopped.
@@ -81,8 +85,16 @@ impl Sides {
             }
             None => Box::new(engine.clone()),
         };
-        let sources =
-            Sources { log: &mut *log, engine: Some(&mut engine), tables, settlements, mending: None };
+        let copy = event_copy(&self.settings, self.engine.deployment_id());
+        let mut copy = copy.map_err(|error| told(&error))?;
+        let sources = Sources {
+            log: &mut *log,
+            engine: Some(&mut engine),
+            tables,
+            settlements,
+            copy: copy.as_mut().map(|copy| &mut **copy as &mut dyn LogCopy),
+            mending: None,
+        };
         let options = Options { limit: LISTED_MAX, wait: WAIT_FOR_TABLES };
         match reconcile(runtime.handle(), sources, options, on_progress) {
             Ok(report) => Ok(Some(report)),
