@@ -105,11 +105,11 @@ impl Frozen {
     }
 
     /// Compares sums within the tables: what they tell of themselves where the log no longer tells it. The first
-    /// differences of each kind, up to `limit`.
+    /// differences of each kind, up to `limit`, and how many there are.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn check_sums(&mut self, limit: usize) -> Result<Vec<Difference>, ProjectionError> {
+    pub async fn check_sums(&mut self, limit: usize) -> Result<(Vec<Difference>, u64), ProjectionError> {
         let found = sums::check(&mut self.link, limit).await;
         Ok(found.map_err(|error| self.projection.store().failed(&error))?)
     }

@@ -201,7 +201,8 @@ impl Tables {
             self.note(difference, rows, suspects, before == row);
             before = row;
         }
-        let wrong = handle.block_on(self.frozen.check_sums(limit))?;
+        let (wrong, count) = handle.block_on(self.frozen.check_sums(limit))?;
+        sums.add_unlisted(count.saturating_sub(wrong.len() as u64));
         wrong.iter().for_each(|difference| self.note(difference, sums, suspects, false));
         let repair = mending.map(|(mending, is_sound)| self.mend(mending, is_sound)).transpose()?;
         handle.block_on(self.frozen.close());

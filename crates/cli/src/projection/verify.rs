@@ -63,7 +63,9 @@ pub(super) fn run(options: &Verify) -> Ended {
     })?;
     match found {
         Found::Compared(compared) => report(&compared, options.json),
-        Found::Sums(trimmed, differences) => report_sums(&trimmed, &differences, options.json),
+        Found::Sums(trimmed, (differences, count)) => {
+            report_sums(&trimmed, (&differences, count), options.json)
+        }
     }
 }
 
@@ -71,8 +73,8 @@ pub(super) fn run(options: &Verify) -> Ended {
 enum Found {
     /// Every row with the log.
     Compared(Compared),
-    /// Sums within the tables; why no more.
-    Sums(String, Vec<Difference>),
+    /// Sums within the tables, and how many do not agree; why no more.
+    Sums(String, (Vec<Difference>, u64)),
 }
 
 /// Which log no longer reaches back to its first event.
@@ -86,7 +88,7 @@ fn trimmed(frozen: &Frozen, server: &Info) -> Option<String> {
     ))
 }
 
-fn report_sums(trimmed: &str, differences: &[Difference], is_json: bool) -> Ended {
+fn report_sums(trimmed: &str, (differences, count): (&[Difference], u64), is_json: bool) -> Ended {
     let mut err = std::io::stderr().lock();
     writeln!(err, "{trimmed}")?;
     if differences.is_empty() {
@@ -94,6 +96,7 @@ fn report_sums(trimmed: &str, differences: &[Difference], is_json: bool) -> Ende
         return Ok(Exit::Done);
     }
     print_rows(&differences.iter().map(row).collect::<Vec<_>>(), &COLUMNS, is_json)?;
+    writeln!(err, "{count} sums do not agree")?;
     writeln!(err, "restore a backup of the tables, or run 'scarce projection rebuild --from-state'")?;
     Ok(Exit::Broken)
 }

@@ -87,7 +87,8 @@ impl Projection {
 
     async fn sums_agree(&self, link: &mut Link) -> Result<bool, ProjectionError> {
         let found = sums::check(link, 1).await;
-        Ok(found.map_err(|error| self.store().failed(&error))?.is_empty())
+        let (found, _) = found.map_err(|error| self.store().failed(&error))?;
+        Ok(found.is_empty())
     }
 }
 

@@ -101,20 +101,21 @@ const ONE_SIDED: &str = "FROM entries AS e WHERE e.counterparty_id IS NOT NULL A
                          FROM entries AS o WHERE o.partition_id = e.partition_id AND o.sequence = e.sequence \
                          AND o.account_id = e.counterparty_id AND o.amount = -e.amount)";
 
-/// The rows whose sums do not agree, up to a number of each kind.
-pub(super) async fn check(link: &mut Link, limit: usize) -> Result<Vec<Difference>, Error> {
+/// The rows whose sums do not agree, up to a number of each kind, and how many there are.
+pub(super) async fn check(link: &mut Link, limit: usize) -> Result<(Vec<Difference>, u64), Error> {
     let text = Text(link.dialect());
-    let mut found = Vec::new();
+    let (mut found, mut count) = (Vec::new(), 0);
     for sum in &SUMS {
-        for sql in [sum.wrong(text, limit), sum.without_row(text, limit)] {
-            let rows = link.fetch(&sql, &[], &[ColumnKind::Text; 3]).await?;
+        for rows in [sum.wrong(text), sum.without_row(text)] {
+            let (rows, of_these) = rows.fetch(link, limit).await?;
             found.extend(rows.iter().map(|row| sum.difference(row)));
+            count += of_these;
         }
     }
     let key = text.list(&["e.partition_id", "e.sequence", "e.account_id"]);
-    let sql =
-        format!("SELECT {key}, {}, {} {ONE_SIDED} LIMIT {limit}", text.of("e.amount"), text.of("-e.amount"));
-    let rows = link.fetch(&sql, &[], &[ColumnKind::Text; 3]).await?;
+    let columns = format!("{key}, {}, {}", text.of("e.amount"), text.of("-e.amount"));
+    let (rows, of_these) = WrongRows { columns, from: ONE_SIDED.to_owned() }.fetch(link, limit).await?;
+    count += of_these;
     found.extend(rows.iter().map(|row| {
         let [key, amount, other] = cells(row);
         let log = other.map(|amount| format!("a row of the other account with {amount}"));
@@ -127,7 +128,29 @@ pub(super) async fn check(link: &mut Link, limit: usize) -> Result<Vec<Differenc
             place: RowPlace::default(),
         }
     }));
-    Ok(found)
+    Ok((found, count))
+}
+
+/// A statement that finds rows: their columns, and which.
+struct WrongRows {
+    columns: String,
+    from: String,
+}
+
+impl WrongRows {
+    /// The first rows, and how many there are.
+    async fn fetch(self, link: &mut Link, limit: usize) -> Result<(Vec<Vec<Cell>>, u64), Error> {
+        let Self { columns, from } = self;
+        let sql = format!("SELECT {columns} {from} LIMIT {limit}");
+        let rows = link.fetch(&sql, &[], &[ColumnKind::Text; 3]).await?;
+        if rows.len() < limit {
+            let count = rows.len() as u64;
+            return Ok((rows, count));
+        }
+        let counted = link.fetch(&format!("SELECT COUNT(*) {from}"), &[], &[ColumnKind::Integer]).await?;
+        let count = counted.first().and_then(|row| row.first()?.integer());
+        Ok((rows, count.and_then(|count| u64::try_from(count).ok()).unwrap_or(limit as u64)))
+    }
 }
 
 impl Sum {
@@ -153,32 +176,24 @@ impl Sum {
     }
 
     /// Rows with another sum.
-    fn wrong(&self, text: Text, limit: usize) -> String {
+    fn wrong(&self, text: Text) -> WrongRows {
         let Self { table, column, .. } = self;
         let total = "COALESCE(s.total, 0)";
         let but = self.unless.map(|rows| format!(" AND NOT ({rows})")).unwrap_or_default();
-        format!(
-            "SELECT {}, {}, {} FROM {table} AS t LEFT JOIN {} ON {} WHERE t.{column} <> {total}{but} LIMIT {limit}",
-            text.list(&self.named("t")),
-            text.of(&format!("t.{column}")),
-            text.of(total),
-            self.sums(),
-            self.joined()
-        )
+        let (key, its) = (text.list(&self.named("t")), text.of(&format!("t.{column}")));
+        let columns = format!("{key}, {its}, {}", text.of(total));
+        let (sums, joined) = (self.sums(), self.joined());
+        let from = format!("FROM {table} AS t LEFT JOIN {sums} ON {joined} WHERE t.{column} <> {total}{but}");
+        WrongRows { columns, from }
     }
 
     /// Sums without a row.
-    fn without_row(&self, text: Text, limit: usize) -> String {
-        format!(
-            "SELECT {}, {}, {} FROM {} LEFT JOIN {} AS t ON {} WHERE t.{} IS NULL LIMIT {limit}",
-            text.list(&self.named("s")),
-            text.of("NULL"),
-            text.of("s.total"),
-            self.sums(),
-            self.table,
-            self.joined(),
-            self.key[0]
-        )
+    fn without_row(&self, text: Text) -> WrongRows {
+        let key = text.list(&self.named("s"));
+        let columns = format!("{key}, {}, {}", text.of("NULL"), text.of("s.total"));
+        let (sums, table, joined) = (self.sums(), self.table, self.joined());
+        let from = format!("FROM {sums} LEFT JOIN {table} AS t ON {joined} WHERE t.{} IS NULL", self.key[0]);
+        WrongRows { columns, from }
     }
 
     fn difference(&self, row: &[Cell]) -> Difference {

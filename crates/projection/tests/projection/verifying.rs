@@ -136,7 +136,13 @@ type Wrong = (&'static str, Option<&'static str>);
 /// The sums that do not agree.
 async fn wrong_sums(projection: &Projection) -> Vec<Wrong> {
     let mut frozen = projection.freeze().await.expect("the database");
-    let found = frozen.check_sums(10).await.expect("the database");
+    let (found, count) = frozen.check_sums(10).await.expect("the database");
+    let (first, all) = frozen.check_sums(1).await.expect("the database");
+    assert_eq!(
+        (first.len() <= found.len(), all, count),
+        (true, count, found.len() as u64),
+        "all are counted"
+    );
     frozen.close().await;
     found.iter().map(|its| (its.table, its.column)).collect()
 }
