@@ -116,10 +116,27 @@ fn table(page: &mut String, heads: &[&str], rows: impl Iterator<Item = Vec<Strin
     page.push_str("</table>\n");
 }
 
-/// A text as a page shows it, whatever a caller wrote.
+/// A text as a page shows it, whatever a caller wrote. Control characters are escaped: a page must not have them, and would
+/// show none of them. So are those that turn the direction of the text around them.
 #[must_use]
 pub fn safe(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let mut safe = String::with_capacity(text.len());
+    for its in text.chars() {
+        match its {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            _ if its.is_control() || is_turning(its) => safe.extend(its.escape_unicode()),
+            _ => safe.push(its),
+        }
+    }
+    safe
+}
+
+/// Whether a character changes the direction of the text around it.
+fn is_turning(its: char) -> bool {
+    matches!(its, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]
@@ -134,7 +151,7 @@ mod tests {
             partition: Some(0),
             resource: Some("<script>".to_owned()),
             field: "accounts.balance".to_owned(),
-            expected: Some("1 & 2".to_owned()),
+            expected: Some("1 & 2\u{1b}[31m\u{0}\u{202e}".to_owned()),
             found: None,
             first_event: Some(EventPlace { partition: 0, sequence: 7, event: Some("account.credited") }),
         };
@@ -154,6 +171,8 @@ mod tests {
         };
         let page = report.html();
         assert!(page.contains("&lt;script&gt;") && !page.contains("<script"), "{page}");
+        assert!(page.contains("1 &amp; 2\\u{1b}[31m\\u{0}\\u{202e}<"), "{page}");
+        assert!(!page.contains(['\u{1b}', '\u{0}', '\u{202e}']), "{page}");
         assert!(page.contains("1 &amp; 2") && page.contains("7 in partition 0, account.credited"), "{page}");
     }
 }
