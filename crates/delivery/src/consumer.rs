@@ -10,6 +10,7 @@ mod webhooks;
 
 pub use settlement::SettlementConsumer;
 pub use webhooks::WebhooksConsumer;
+pub(crate) use webhooks::{COLUMNS as DELIVERY_COLUMNS, iso_8601};
 
 use scarce_core::event::Position;
 use scarce_outflow::{Batch, Trouble};

@@ -7,6 +7,7 @@ use scarce_engine::random::{bytes, hex};
 use scarce_sql::{Cell, ColumnKind, Link};
 use sqlx::Error;
 
+use crate::announcements::ANNOUNCEMENTS;
 use crate::http::check_url;
 use crate::page::Taken;
 use crate::store::now_ms;
@@ -311,6 +312,11 @@ fn new_id() -> Result<String, DeliveryError> {
     Ok(format!("ep_{}", hex(&drawn)))
 }
 
+/// The names of all that an endpoint may get.
+fn names() -> impl Iterator<Item = &'static str> {
+    EVENTS.iter().map(|spec| spec.name).chain(ANNOUNCEMENTS)
+}
+
 /// Checks that every pattern matches the name of some event.
 fn check_patterns(patterns: &[&str]) -> Result<(), DeliveryError> {
     if patterns.is_empty() {
@@ -318,7 +324,7 @@ fn check_patterns(patterns: &[&str]) -> Result<(), DeliveryError> {
     }
     for pattern in patterns {
         let is_shaped = *pattern == "*" || !pattern.contains('*') || pattern.ends_with(".*");
-        if !is_shaped || !EVENTS.iter().any(|spec| is_like(spec.name, pattern)) {
+        if !is_shaped || !names().any(|name| is_like(name, pattern)) {
             return Err(DeliveryError::Pattern { pattern: (*pattern).to_owned() });
         }
     }
@@ -331,7 +337,7 @@ mod tests {
 
     #[test]
     fn patterns_name_events() {
-        for right in [&["stock.taken"][..], &["stock.*", "packets.claimed"], &["*"]] {
+        for right in [&["stock.taken"][..], &["stock.*", "packets.claimed"], &["reconciliation.*"], &["*"]] {
             assert!(check_patterns(right).is_ok(), "{right:?}");
         }
         for wrong in [&[][..], &["stock"], &["stocks.*"], &["stock.t*"], &["*.taken"], &["stock.*", ""]] {

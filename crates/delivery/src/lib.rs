@@ -18,6 +18,7 @@
 //! This crate must not know how a log is kept or served, nor its other uses: a projection may know whether a
 //! credit happened, but comes in from outside, as a [`SettledLookup`].
 
+mod announcements;
 mod consumer;
 mod endpoints;
 mod epochs;
@@ -38,6 +39,7 @@ mod suspension;
 mod vault;
 mod webhooks;
 
+pub use announcements::{DIFFERENT, EQUAL};
 pub use consumer::{SettlementConsumer, WebhooksConsumer};
 pub use endpoints::{AddedEndpoint, Encrypted, Endpoint, EndpointState, Failing};
 pub use epochs::Stretch;

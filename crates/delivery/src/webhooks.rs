@@ -4,6 +4,7 @@ mod worker;
 
 use scarce_sql::{Cell, Column, ColumnKind};
 
+use crate::announcements::announcement_id;
 use crate::page::{Conditions, Page, Taken};
 use crate::queue::marks;
 use crate::store::{millis, now_ms};
@@ -82,9 +83,13 @@ pub struct DeliveryFilter<'a> {
     pub state: Option<DeliveryState>,
 }
 
-/// The id that receivers see for an event: fixed, and the same for every endpoint.
+/// The id that receivers see for an event: fixed, and the same for every endpoint. What is of no partition is an announcement
+/// of the server's own.
 #[must_use]
 pub fn message_id(deployment_id: &str, partition: u32, epoch: u64, sequence: u64) -> String {
+    if partition == u32::MAX {
+        return announcement_id(deployment_id, sequence);
+    }
     format!("evt_{deployment_id}_{partition}_{epoch}_{sequence}")
 }
 
@@ -173,7 +178,8 @@ impl Delivery {
         Ok(count)
     }
 
-    /// Removes deliveries that succeeded longer ago than this; returns how many.
+    /// Removes deliveries that succeeded longer ago than this; returns how many. Announcements stay: they say what an
+    /// endpoint was told last.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -181,7 +187,7 @@ impl Delivery {
         let before = now_ms().saturating_sub(millis(age));
         let find = format!(
             "SELECT delivery_id FROM delivery_webhooks WHERE state = 'delivered' AND done_at_ms < ? \
-             LIMIT {REMOVED_AT_ONCE}"
+             AND partition_id >= 0 LIMIT {REMOVED_AT_ONCE}"
         );
         let mut removed = 0;
         loop {

@@ -48,7 +48,8 @@ impl Consumer for WebhooksConsumer {
     }
 }
 
-const COLUMNS: [Column; 10] = [
+/// The columns that a new delivery has.
+pub(crate) const COLUMNS: [Column; 10] = [
     Column::text("endpoint_id"),
     Column::integer("partition_id"),
     Column::integer("epoch"),
@@ -109,7 +110,7 @@ fn body_of(event: Public<'_>) -> String {
 }
 
 /// A stamp in ISO 8601 format, in UTC; its milliseconds if it is too far away for a date.
-fn iso_8601(at: u64) -> String {
+pub(crate) fn iso_8601(at: u64) -> String {
     let date = i64::try_from(at).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
     date.map_or_else(|| at.to_string(), |date| date.to_string())
 }
