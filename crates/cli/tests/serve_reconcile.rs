@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "support/receiver.rs"]
+mod receiver;
 mod support;
 
+use receiver::receiver;
 use serde_json::{Value, json};
 use sqlx::Connection;
-use support::{Http, Server, redis_server, wait_until};
+use support::{Http, Server, redis_server, said, scarce, wait_until};
 use tempfile::TempDir;
 
 /// An account, a sale and the tables of both.
@@ -154,4 +157,35 @@ fn tables_of_another_deployment_are_a_failure_with_its_reason() {
     let metrics = http.get("/metrics").text();
     assert!(metrics.contains("scarce_reconciliations_total{result=\"failed\"} 1"), "{metrics}");
     assert!(!metrics.contains("scarce_reconcile_differences "), "{metrics}");
+}
+
+#[test]
+fn endpoints_are_told_once_of_differences_and_once_of_their_end() {
+    let folder = TempDir::new().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("shop.db").display());
+    let server = Server::fresh(&["--sql", &url, "--webhooks"]);
+    fill(&server);
+    let (hook, came) = receiver(&[]);
+    let place = ["--sql", &url, "--resp", &server.address];
+    let add = ["webhooks", "add", &hook, "reconciliation.*"];
+    let (code, _, err) = said(scarce().args(add).args(place));
+    assert_eq!(code, Some(0), "{err}");
+    let mut http = server.http();
+    assert_eq!(reconciled(&mut http)["state"], "equal", "of which nobody is told who knows of no difference");
+    change(&url, "UPDATE accounts SET balance = 501, available = 501 WHERE account_id = 'u1'");
+    let first = reconciled(&mut http);
+    assert_eq!(reconciled(&mut http)["state"], "different", "which was told");
+    change(&url, "UPDATE accounts SET balance = 500, available = 500 WHERE account_id = 'u1'");
+    let last = reconciled(&mut http);
+    assert_eq!(last["state"], "equal");
+    let wanted = [("reconciliation.different", &first), ("reconciliation.equal", &last)];
+    for (name, reconciliation) in wanted {
+        let its = came.recv_timeout(receiver::PATIENCE).unwrap();
+        let body: Value = serde_json::from_slice(&its.body).unwrap();
+        let told = (&body["type"], &body["data"]["reconciliation"], &body["data"]["differences"]);
+        assert_eq!(told, (&json!(name), &reconciliation["id"], &reconciliation["differences"]), "{body:#}");
+        assert!(its.headers["webhook-id"].starts_with("rec_"), "{:?}", its.headers);
+        assert!(!body.to_string().contains("u1"), "what differs is data of callers: {body:#}");
+    }
+    assert!(came.try_recv().is_err(), "each is told once");
 }

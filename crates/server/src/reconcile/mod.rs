@@ -99,13 +99,29 @@ impl Worker {
             match made.unwrap_or_else(|_| Err("it panicked; please report the log's line".to_owned())) {
                 // The server ends.
                 Ok(None) => return,
-                Ok(Some(report)) => tell(id, &report, took),
+                Ok(Some(report)) => {
+                    self.announce(id, &report);
+                    tell(id, &report, took)
+                }
                 Err(reason) => {
                     tracing::warn!(id, took_ms = millis(took), reason, "a reconciliation could not compare");
                     Verdict::Failed { reason }
                 }
             };
         self.reconciliations.end(verdict, took);
+    }
+
+    /// Tells endpoints of webhooks. What fails is made up for by the next reconciliation.
+    fn announce(&self, id: u64, report: &Report) {
+        match catch_unwind(AssertUnwindSafe(|| self.sides.announce(id, report))) {
+            Ok(Ok(0)) | Err(_) => {}
+            Ok(Ok(endpoints)) => {
+                tracing::info!(id, endpoints, "endpoints are told how the reconciliation ended")
+            }
+            Ok(Err(reason)) => {
+                tracing::warn!(id, reason, "endpoints cannot be told how the reconciliation ended");
+            }
+        }
     }
 
     fn compare(&self) -> Result<Option<Report>, String> {

@@ -14,6 +14,7 @@ use scarce_reconcile::{
     FilesLog, LogSource, Options, Progress, ReconcileError, Report, Served, Sources, Take, reconcile,
 };
 use scarce_settings::{EngineChoice, ServerSettings};
+use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::pipeline::kafka::event_copy;
@@ -68,6 +69,30 @@ impl Sides {
         });
         runtime.shutdown_background();
         report
+    }
+
+    /// Tells endpoints of webhooks how a reconciliation ended, those that were told otherwise last; returns how many.
+    pub(super) fn announce(&self, id: u64, report: &Report) -> Result<u64, String> {
+        let Some(url) = self.sql.as_ref().filter(|_| self.settings.webhooks) else { return Ok(0) };
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| told(&error))?;
+        let checks = report.checks.iter().map(|check| {
+            json!({ "check": check.kind.word(), "state": check.state.word(), "differences": check.differences })
+        });
+        // What differs is data of callers: who wants to see it asks for the report.
+        let data = json!({
+            "deployment_id": report.deployment_id,
+            "reconciliation": id,
+            "differences": report.differences(),
+            "checks": checks.collect::<Vec<_>>(),
+        });
+        runtime.block_on(async {
+            let options = DeliveryOptions::default();
+            let opened = Delivery::open_existing(url, self.engine.deployment_id(), options).await;
+            let delivery = opened.map_err(|error| told(&error))?;
+            let written = delivery.announce_reconciliation(id, report.differences(), &data).await;
+            delivery.close().await;
+            written.map_err(|error| told(&error))
+        })
     }
 
     fn compare_with(
