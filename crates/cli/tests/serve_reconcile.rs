@@ -189,3 +189,28 @@ fn endpoints_are_told_once_of_differences_and_once_of_their_end() {
     }
     assert!(came.try_recv().is_err(), "each is told once");
 }
+
+/// The alarm rules that are shipped name metrics that a server has.
+#[test]
+fn every_metric_of_the_alarm_rules_exists() {
+    let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations/alerts/scarce.rules.yaml");
+    let rules = std::fs::read_to_string(rules).unwrap();
+    let folder = TempDir::new().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("shop.db").display());
+    let store = folder.path().join("store");
+    let options = ["--sql", &url, "--webhooks", "--backup", store.to_str().unwrap()];
+    let server = Server::fresh(&options);
+    fill(&server);
+    let mut http = server.http();
+    reconciled(&mut http);
+    let metrics = http.get("/metrics").text();
+    let is_part = |its: char| its.is_ascii_alphanumeric() || its == '_';
+    let names = rules.split(|its| !is_part(its)).filter(|name| name.starts_with("scarce_"));
+    let names: std::collections::BTreeSet<&str> = names.collect();
+    assert!(names.len() > 5, "{names:?}");
+    for name in names {
+        // A counter is declared without the end of its name.
+        let declared = format!("# TYPE {} ", name.strip_suffix("_total").unwrap_or(name));
+        assert!(metrics.contains(&declared), "{name}: {metrics}");
+    }
+}
