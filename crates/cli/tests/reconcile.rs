@@ -190,4 +190,8 @@ fn the_engine_inside_redis_is_compared_without_a_server() {
     let (code, report, _) = reconcile(&engine);
     assert_eq!(code, Some(5), "{report:#}");
     assert_eq!(report["findings"][0]["first_event"]["event"], json!("stock.taken"), "{report:#}");
+    // A partition that has lost keys is damaged, and not a server that is away.
+    assert_eq!(redis.ask::<u64>(&["DEL", "scarce:{p1-0}:meta"]).unwrap(), 1);
+    let (code, _, err) = reconcile(&engine);
+    assert!(code == Some(5) && err.contains("is damaged"), "{code:?} {err}");
 }

@@ -158,8 +158,13 @@ fn embedded(settings: &ServerSettings) -> Result<Opened, Failed> {
 fn redis(settings: &ServerSettings) -> Result<Opened, Failed> {
     let settings = settings.redis().map_err(|error| Failed::text(Exit::Usage, error))?;
     let settings = RedisSettings { sweeps: false, ..settings };
+    let found = inspect::inspect(&settings)?;
+    // What is not whole serves nothing, and could not be compared: that is a difference, and no server that is away.
+    if !found.damages.is_empty() {
+        return Err(Failed::text(Exit::Broken, found.damages.join("\n")));
+    }
     // To open an engine creates a deployment where there is none.
-    if inspect::inspect(&settings)?.deployment.is_none() {
+    if found.deployment.is_none() {
         let text =
             format!("there is no deployment behind '{}' in this Redis; see --redis-prefix", settings.prefix);
         return Err(Failed::text(Exit::Usage, text));
