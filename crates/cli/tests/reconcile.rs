@@ -195,3 +195,46 @@ fn the_engine_inside_redis_is_compared_without_a_server() {
     let (code, _, err) = reconcile(&engine);
     assert!(code == Some(5) && err.contains("is damaged"), "{code:?} {err}");
 }
+
+#[test]
+fn an_account_and_an_item_are_adjusted_once_with_author_and_reason() {
+    let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let url = database(folder.path());
+    let server = Server::start(data.path(), &["--sql", &url]);
+    fill(&server);
+    let adjust = |words: &[&str]| {
+        let place = ["--resp", &server.address, "--json"];
+        let (code, out, err) = said(scarce().args(["reconcile", "adjust"]).args(words).args(place));
+        (code, serde_json::from_str(&out).unwrap_or(Value::Null), err)
+    };
+    let fee = ["account", "u1", "--by", "-30", "--reason", "bank fee of November", "--author", "li"];
+    let (code, _, err) = adjust(&fee);
+    assert!(code == Some(2) && err.contains("--dry-run"), "{err}");
+    let unnamed = ["account", "u1", "--by", "-30", "--reason", " ", "--author", "li", "--yes"];
+    let (code, _, err) = adjust(&unnamed);
+    assert!(code == Some(2) && err.contains("whose cause is not known"), "{err}");
+    let (code, _, err) = adjust(&[&fee[..], &["--yes", "--expect", "500"]].concat());
+    assert!(code == Some(3) && err.contains("is 380 and not 500"), "{err}");
+    let told = |its: &Value| ["before", "by", "after"].map(|name| its[name].as_i64().unwrap_or_default());
+    let (code, shown, err) = adjust(&[&fee[..], &["--dry-run"]].concat());
+    assert_eq!((code, told(&shown)), (Some(0), [380, -30, 350]), "{shown} {err}");
+    assert!(err.contains("ACCOUNT.DEBIT u1 30 ID adjust:li:bank_fee_of_November:"), "{err}");
+    for before in [380, 350] {
+        let (code, done, err) = adjust(&[&fee[..], &["--yes"]].concat());
+        assert_eq!((code, told(&done)), (Some(0), [before, -30, 350]), "it has one effect: {done} {err}");
+    }
+    let broken = ["stock", "sku-1", "--by", "-20", "--reason", "broken", "--author", "li", "--dry-run"];
+    let (code, refused, _) = adjust(&broken);
+    assert_eq!((code, &refused["state"]), (Some(3), &json!("refused: INSUFFICIENT_STOCK")), "{refused}");
+    let found = ["stock", "sku-1", "--by", "+2", "--reason", "stock count", "--author", "li", "--yes"];
+    let (code, done, err) = adjust(&found);
+    assert_eq!((code, told(&done)), (Some(0), [10, 2, 12]), "{done} {err}");
+    server.wait_until_drained();
+    let (_, statement, _) = said(scarce().args(["history", "account-entries", "u1", "--sql", &url]));
+    assert!(statement.contains("adjust:li:bank_fee_of_November:"), "{statement}");
+    let (_, movements, _) = said(scarce().args(["history", "stock-movements", "sku-1", "--sql", &url]));
+    assert!(movements.contains("stock count (li)"), "{movements}");
+    let data = data.path().to_str().unwrap();
+    let (code, report, err) = reconcile(&["--data", data, "--resp", &server.address, "--sql", &url]);
+    assert_eq!(code, Some(0), "{report:#} {err}");
+}

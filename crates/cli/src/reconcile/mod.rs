@@ -1,5 +1,6 @@
 //! `scarce reconcile`: whether log, engine, tables and settlements agree, and where they part.
 
+mod adjust;
 mod books;
 mod port;
 mod sources;
@@ -58,11 +59,15 @@ pub struct Reconcile {
 pub enum Other {
     /// Compare a bank's statement with the movements of an account, or a stock count with the stock of a moment.
     File(Box<books::BookFile>),
+    /// Put an account or a stock item right by a command that says why and by whom.
+    Adjust(Box<adjust::Adjust>),
 }
 
 pub(super) fn run(options: &Reconcile) -> Ended {
-    if let Some(Other::File(file)) = &options.other {
-        return books::run(file);
+    match &options.other {
+        Some(Other::File(file)) => return books::run(file),
+        Some(Other::Adjust(adjustment)) => return adjust::run(adjustment),
+        None => {}
     }
     if options.repair && !options.dry_run && !options.yes {
         let text = "--repair changes rows: see with --dry-run which, then do it with --yes";
