@@ -118,6 +118,15 @@ impl Need {
         self.verbs & verbs != 0 && are_kinds
     }
 
+    /// The verb, and the kind if it is of one.
+    #[must_use]
+    pub const fn parts(self) -> (Verb, Option<Kind>) {
+        match self.kinds {
+            Kinds::Of(kind) => (self.verb, Some(kind)),
+            Kinds::Some | Kinds::All => (self.verb, None),
+        }
+    }
+
     /// The verb in words.
     #[must_use]
     pub const fn verb(self) -> &'static str {

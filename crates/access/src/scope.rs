@@ -41,7 +41,9 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    fn parse(text: &str) -> Option<Self> {
+    /// Reads a pattern: an id, the beginning of ids and a `*`, a tag in braces, or `*` for all.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         if text == "*" {
             return Some(Self::All);
         }

@@ -1,0 +1,13 @@
+//! Limits of rate: how many requests of a kind a caller, an address or a resource may have in a time.
+//!
+//! Must not know: a port, an engine, or who is admitted.
+//!
+//! Where to begin: [`Rule`], one limit as it is written in the file of limits.
+
+#![forbid(unsafe_code)]
+
+mod file;
+mod rule;
+
+pub use file::{FileError, RULES_MAX, read};
+pub use rule::{Per, Rate, Rule};
