@@ -6,8 +6,11 @@
 
 #![forbid(unsafe_code)]
 
+mod counts;
 mod file;
+mod limiter;
 mod rule;
 
 pub use file::{FileError, RULES_MAX, read};
+pub use limiter::{Refused, Standing};
 pub use rule::{Per, Rate, Rule};
