@@ -2,15 +2,17 @@
 //!
 //! Must not know: a port, an engine, or who is admitted.
 //!
-//! Where to begin: [`Rule`], one limit as it is written in the file of limits.
+//! Where to begin: [`Rule`], one limit as it is written in the file of limits; [`Limits`], all of them with what was used.
 
 #![forbid(unsafe_code)]
 
 mod counts;
 mod file;
 mod limiter;
+mod limits;
 mod rule;
 
 pub use file::{FileError, RULES_MAX, read};
 pub use limiter::{Refused, Standing};
+pub use limits::{Asker, Limits};
 pub use rule::{Per, Rate, Rule};
