@@ -37,6 +37,11 @@ impl Session {
             self.lacking(&lack, turn);
             return Flow::Continue;
         }
+        if let Some(Err(refused)) =
+            documents::control(&name).map(|its| self.count_control(its, arguments, turn))
+        {
+            return self.beyond(&refused, turn);
+        }
         let batchable = matches!(
             name.as_str(),
             "EXEC"

@@ -15,6 +15,9 @@ impl Session {
         match Command::parse(spec, arguments) {
             Err(problem) => self.misshapen(spec, &problem, turn),
             Ok((command, _)) if let Err(lack) = self.check(spec, &command) => self.lacking(&lack, turn),
+            Ok((command, _)) if let Err(refused) = self.count_now(spec, &command, turn) => {
+                self.beyond(&refused, turn);
+            }
             Ok((command, _)) if spec.effect == Effect::Read => self.read(spec, command, turn),
             Ok((command, common)) => {
                 self.send(common, Body::Single(command), Form::Command(spec), Request::DryRun, turn);

@@ -16,6 +16,7 @@ mod drain;
 mod dry_run;
 mod events;
 mod handshakes;
+mod limits;
 pub mod loading;
 mod local;
 #[cfg(test)]

@@ -215,10 +215,14 @@ impl Session {
     }
 
     fn command(&mut self, spec: &'static CommandSpec, arguments: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
+        let is_to_count = match self.count_unread(spec, turn) {
+            Ok(is_to_count) => is_to_count,
+            Err(refused) => return self.beyond(&refused, turn),
+        };
         if spec.effect == Effect::Write && self.transaction.is_none() && turn.shared.engine.partitions() == 1
         {
-            // The plain way knows no keys and no namespaces.
-            return match self.is_limited() {
+            // The plain way knows no keys, no namespaces and no limits of resources.
+            return match is_to_count || self.is_limited() {
                 true => self.change(spec, arguments, turn),
                 false => self.plain(spec, arguments, turn),
             };
@@ -236,6 +240,9 @@ impl Session {
             self.abort_transaction();
             self.lacking(&lack, turn);
             return Flow::Continue;
+        }
+        if let Err(refused) = self.count_read(spec, &command, turn) {
+            return self.beyond(&refused, turn);
         }
         if self.transaction.is_some() {
             let bytes = arguments.iter().map(|word| word.len()).sum();
@@ -276,6 +283,11 @@ impl Session {
                 self.lacking(&lack, turn);
                 return Flow::Continue;
             }
+        }
+        if let Some(command) = turn.envelope.commands().first()
+            && let Err(refused) = self.count_read(spec, command, turn)
+        {
+            return self.beyond(&refused, turn);
         }
         let work = turn.envelope.commands().first().map_or(0, Command::work);
         let flow = if takes_long(spec) { Flow::Yield } else { Flow::after(work) };

@@ -11,6 +11,7 @@ use scarce_core::types::TimeMs;
 use super::attempts::Attempts;
 use super::caller::Caller;
 use super::keys::Keys;
+use super::limiting::Limiting;
 
 /// What became of a password or a key that a caller showed.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct Access {
     has_password: Arc<AtomicBool>,
     /// The keys of callers.
     pub keys: Arc<Keys>,
+    /// How many requests callers may send.
+    pub limiting: Arc<Limiting>,
     /// The origins of pages that may call the HTTP port, besides its own.
     pub origins: Vec<String>,
     /// The addresses that showed wrong passwords, on any port.

@@ -1,11 +1,13 @@
 //! A caller: who it is, and what it may do.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use scarce_access::{Key, KeyId, Lack, Need, Rights};
 use scarce_core::command::{Command, CommandSpec};
 use scarce_core::types::TimeMs;
+use scarce_limits::Asker;
 
 /// A refusal of a key is logged at most once in this time.
 const TOLD_EVERY_MS: TimeMs = 1_000;
@@ -22,6 +24,7 @@ pub struct Grant {
     pub name: String,
     /// The namespace of its operation ids, as the engine has it.
     pub namespace: String,
+    id_text: String,
     rights: Rights,
     is_limited: bool,
     is_over: AtomicBool,
@@ -35,6 +38,7 @@ impl Grant {
         let (rights, namespace) = (Rights::new(key.scopes.clone()), key.engine_namespace());
         Self {
             id: key.id,
+            id_text: key.id.to_string(),
             name: key.name.clone(),
             is_limited: !rights.is_all() || !namespace.is_empty(),
             namespace,
@@ -98,6 +102,12 @@ impl Caller {
     #[must_use]
     pub fn namespace(&self) -> &str {
         self.grant.as_ref().map_or("", |grant| &grant.namespace)
+    }
+
+    /// Who asks, for the limits of rate.
+    #[must_use]
+    pub fn asker(&self, address: IpAddr) -> Asker<'_> {
+        Asker { address, key: self.grant.as_ref().map(|grant| grant.id_text.as_str()) }
     }
 
     /// Whether its requests must be checked, or have a namespace: not with the password, nor with a key of everything in

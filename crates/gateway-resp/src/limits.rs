@@ -1,0 +1,93 @@
+//! Limits of rate, as callers of the port meet them.
+
+use scarce_core::command::{Command, CommandSpec};
+use scarce_limits::{Asker, Refused};
+
+use super::documents::Control;
+use super::session::{Flow, Session, Turn};
+
+/// A refusal by a limit.
+pub(super) type Beyond = Box<Refused>;
+
+impl Session {
+    fn asker(&self) -> Asker<'_> {
+        self.caller
+            .as_ref()
+            .map_or(Asker { address: self.address, key: None }, |caller| caller.asker(self.address))
+    }
+
+    /// Counts a command that was not read yet, unless a limit asks for its resources. Whether it is still to be counted.
+    ///
+    /// # Errors
+    /// The limit that it goes beyond.
+    #[inline]
+    pub(super) fn count_unread(&self, spec: &CommandSpec, turn: &Turn<'_>) -> Result<bool, Beyond> {
+        match &*turn.shared.access.limiting.get() {
+            None => Ok(false),
+            Some(limits) if limits.asks_for_resources(spec) => Ok(true),
+            Some(limits) => limits.count(self.asker(), spec, None).map(|_| false),
+        }
+    }
+
+    /// Counts a command that was read, if a limit asks for its resources.
+    ///
+    /// # Errors
+    /// The limit that it goes beyond.
+    #[inline]
+    pub(super) fn count_read(
+        &self,
+        spec: &CommandSpec,
+        command: &Command,
+        turn: &Turn<'_>,
+    ) -> Result<(), Beyond> {
+        match &*turn.shared.access.limiting.get() {
+            Some(limits) if limits.asks_for_resources(spec) => {
+                limits.count(self.asker(), spec, Some(command)).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a command that was read, and not counted before.
+    ///
+    /// # Errors
+    /// The limit that it goes beyond.
+    pub(super) fn count_now(
+        &self,
+        spec: &CommandSpec,
+        command: &Command,
+        turn: &Turn<'_>,
+    ) -> Result<(), Beyond> {
+        match &*turn.shared.access.limiting.get() {
+            Some(limits) => limits.count(self.asker(), spec, Some(command)).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// Counts what is no command of the table.
+    ///
+    /// # Errors
+    /// The limit that it goes beyond.
+    pub(super) fn count_control(
+        &self,
+        control: &Control,
+        arguments: &[&[u8]],
+        turn: &Turn<'_>,
+    ) -> Result<(), Beyond> {
+        let limits = turn.shared.access.limiting.get();
+        let (Some(limits), Some((need, _))) = (&*limits, control.needs.of(arguments)) else { return Ok(()) };
+        let (verb, kind) = need.parts();
+        limits.count_other(self.asker(), verb, kind).map(drop)
+    }
+
+    /// Says which limit refuses a request, and how long to wait. A batch that it is in is refused, too.
+    pub(super) fn beyond(&mut self, refused: &Refused, turn: &mut Turn<'_>) -> Flow {
+        self.abort_transaction();
+        let (limit, per, wait_ms) = (&refused.limit, refused.per.word(), refused.wait_ms());
+        let text = format!(
+            "the limit '{limit}' of this {per} is reached; send the command again with the same id after the wait retry_after_ms={wait_ms}"
+        );
+        self.say(turn, |replies| replies.error("OVERLOADED", &text));
+        Flow::Continue
+    }
+}
