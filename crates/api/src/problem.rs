@@ -15,6 +15,8 @@ pub enum PortCode {
     Forbidden,
     /// The caller's address showed too many wrong passwords.
     TooManyAttempts,
+    /// The caller sends too many requests.
+    TooManyRequests,
     /// A page of another origin sent the request.
     CrossOrigin,
     /// No route has this path.
@@ -47,6 +49,7 @@ impl PortCode {
         Self::Unauthenticated,
         Self::Forbidden,
         Self::TooManyAttempts,
+        Self::TooManyRequests,
         Self::CrossOrigin,
         Self::NotFound,
         Self::MethodNotAllowed,
@@ -68,6 +71,7 @@ impl PortCode {
             Self::Unauthenticated => "UNAUTHENTICATED",
             Self::Forbidden => "FORBIDDEN",
             Self::TooManyAttempts => "TOO_MANY_ATTEMPTS",
+            Self::TooManyRequests => "TOO_MANY_REQUESTS",
             Self::CrossOrigin => "CROSS_ORIGIN",
             Self::NotFound => "NOT_FOUND",
             Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
@@ -83,13 +87,19 @@ impl PortCode {
         }
     }
 
+    /// Whether the same request may succeed after a wait.
+    #[must_use]
+    pub const fn is_retryable(self) -> bool {
+        matches!(self, Self::TooManyAttempts | Self::TooManyRequests)
+    }
+
     /// The status.
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
             Self::Unauthenticated => 401,
             Self::Forbidden => 403,
-            Self::TooManyAttempts => 429,
+            Self::TooManyAttempts | Self::TooManyRequests => 429,
             Self::CrossOrigin => 403,
             Self::NotFound => 404,
             Self::MethodNotAllowed => 405,
@@ -119,6 +129,10 @@ impl PortCode {
             Self::TooManyAttempts => Text::new(
                 "This address showed too many wrong passwords; the one in this request was not looked at.",
                 "该地址出示错误口令次数过多；本次请求中的口令未作检查。",
+            ),
+            Self::TooManyRequests => Text::new(
+                "A limit of the operator's on requests is reached; nothing was done.",
+                "已达到运维人员设置的请求频率上限；本次请求未执行。",
             ),
             Self::CrossOrigin => Text::new(
                 "A web page of another origin sent the request.",
@@ -175,6 +189,10 @@ impl PortCode {
             Self::TooManyAttempts => Text::new(
                 "Wait as long as Retry-After says, and check the password.",
                 "请按 Retry-After 等待，并检查口令。",
+            ),
+            Self::TooManyRequests => Text::new(
+                "Wait as long as Retry-After says, then send it again with the same Idempotency-Key; facts.limit names the limit.",
+                "请按 Retry-After 等待，然后用相同的 Idempotency-Key 重发；facts.limit 为该上限的名称。",
             ),
             Self::CrossOrigin => Text::new(
                 "Call the server from a program, or list the page's origin in the setting http_origins.",
@@ -266,7 +284,7 @@ impl Problem {
     #[must_use]
     pub fn of_port_with(code: PortCode, facts: Map<String, Value>, language: Language) -> Self {
         let texts = (code.cause().get(language), code.advice().get(language));
-        let is_retryable = code == PortCode::TooManyAttempts;
+        let is_retryable = code.is_retryable();
         let mut body = document(code.word(), code.status(), texts, is_retryable);
         if !facts.is_empty() {
             body.insert("detail".to_owned(), detail(&facts).into());

@@ -60,7 +60,7 @@ impl Batch {
     }
 
     /// The commands, each with its row.
-    fn commands(&self) -> impl Iterator<Item = (&'static CommandSpec, &Command)> {
+    fn commands(&self) -> impl Iterator<Item = (&'static CommandSpec, &Command)> + Clone {
         self.operations.iter().map(|operation| (operation.spec, &operation.command))
     }
 

@@ -70,9 +70,7 @@ pub(super) async fn explain(word: Named, speech: Speech) -> Response {
         (Some(code), _) => {
             (code.http_status(), code.is_retryable(), code.cause(), code.advice(), code.facts())
         }
-        (None, Some(code)) => {
-            (code.status(), *code == PortCode::TooManyAttempts, code.cause(), code.advice(), &[][..])
-        }
+        (None, Some(code)) => (code.status(), code.is_retryable(), code.cause(), code.advice(), &[][..]),
         (None, None) => return reply::of_port(PortCode::NotFound, speech),
     };
     let body = json!({

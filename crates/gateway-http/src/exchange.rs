@@ -22,6 +22,7 @@ use scarce_gateway::Caller;
 use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use super::limits::RateLimited;
 use super::{BODY_BYTES_MAX, guard, reply};
 
 /// The header of the operation id.
@@ -69,6 +70,8 @@ pub(crate) struct Exchange {
     pub(super) speech: Speech,
     /// Who asks; unknown where nobody needs to be known.
     pub(super) caller: Option<Caller>,
+    /// The limits that count it, if there are any.
+    pub(super) limited: Option<RateLimited>,
     pub(super) headers: HeaderMap,
     path: Vec<(String, String)>,
     query: Vec<(String, String)>,
@@ -100,7 +103,8 @@ impl<S: Send + Sync> FromRequest<S> for Exchange {
             return Err(reply::misshapen(&Misshapen::new("body", reason), speech));
         };
         let caller = parts.extensions.get::<Caller>().cloned();
-        Ok(Self { speech, caller, headers: parts.headers, path, query, takes_body, body })
+        let limited = parts.extensions.get::<RateLimited>().cloned();
+        Ok(Self { speech, caller, limited, headers: parts.headers, path, query, takes_body, body })
     }
 }
 
@@ -228,19 +232,20 @@ impl Exchange {
         caller.check_any(spec).map_err(|lack| guard::lacking(&lack, self.speech).into())
     }
 
-    /// Whether the caller may send commands, each with its row.
+    /// Whether the caller may send commands, each with its row, and may send so many.
     ///
     /// # Errors
-    /// What the key lacks for the first that it may not send, or that nobody was admitted.
+    /// What the key lacks for the first that it may not send, the limit that it goes beyond, or that nobody was admitted.
     pub(super) fn check<'a>(
         &self,
-        mut commands: impl Iterator<Item = (&'static CommandSpec, &'a Command)>,
+        commands: impl Iterator<Item = (&'static CommandSpec, &'a Command)> + Clone,
     ) -> Result<(), Box<Response>> {
         let Some(caller) = &self.caller else {
             return Err(reply::of_port(PortCode::Unauthenticated, self.speech).into());
         };
-        let checked = commands.try_for_each(|(spec, command)| caller.check(spec, command));
-        checked.map_err(|lack| guard::lacking(&lack, self.speech).into())
+        let checked = commands.clone().try_for_each(|(spec, command)| caller.check(spec, command));
+        checked.map_err(|lack| guard::lacking(&lack, self.speech))?;
+        self.limited.as_ref().map_or(Ok(()), |limited| limited.count(caller, commands, self.speech))
     }
 
     /// The namespace of the caller's operation ids.

@@ -21,6 +21,7 @@ use serde_json::{Map, Value};
 
 use super::HttpShared;
 use super::exchange::Speech;
+use super::limits::RateLimited;
 use super::reply;
 
 /// The address of a request's caller.
@@ -31,22 +32,38 @@ pub(super) struct Peer(pub(super) IpAddr);
 pub(super) async fn authenticate(
     State(shared): State<Arc<HttpShared>>,
     speech: Speech,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
-    if let Some(stranger) = shared.access.stranger() {
-        request.extensions_mut().insert(stranger.clone());
-        return until_ended(next.run(request).await, shared, stranger);
-    }
     let peer = request.extensions().get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.0);
+    if let Some(stranger) = shared.access.stranger() {
+        return admit(stranger, peer, request, next, shared).await;
+    }
     match shown(&request).map(|shown| shared.access.log_in(peer, &shown, now_ms())) {
-        Some(Login::Admitted(caller)) => {
-            request.extensions_mut().insert(caller.clone());
-            until_ended(next.run(request).await, shared, caller)
-        }
+        Some(Login::Admitted(caller)) => admit(caller, peer, request, next, shared).await,
         None | Some(Login::Wrong) => reply::of_port(PortCode::Unauthenticated, speech),
         Some(Login::Delayed(_)) => reply::of_port(PortCode::TooManyAttempts, speech),
     }
+}
+
+/// Goes on with a request, of which it is now known who sent it.
+async fn admit(
+    caller: Caller,
+    peer: IpAddr,
+    mut request: Request,
+    next: Next,
+    shared: Arc<HttpShared>,
+) -> Response {
+    let limited = RateLimited::of(&shared.access, peer);
+    request.extensions_mut().insert(caller.clone());
+    if let Some(limited) = &limited {
+        request.extensions_mut().insert(limited.clone());
+    }
+    let mut response = next.run(request).await;
+    if let Some(limited) = limited {
+        limited.tell(&mut response);
+    }
+    until_ended(response, shared, caller)
 }
 
 /// Ends a stream of events when its caller may not go on.
@@ -63,15 +80,19 @@ fn until_ended(response: Response, shared: Arc<HttpShared>, caller: Caller) -> R
 pub(super) async fn permit(
     State(need): State<Need>,
     caller: Option<Extension<Caller>>,
+    limited: Option<Extension<RateLimited>>,
     speech: Speech,
     request: Request,
     next: Next,
 ) -> Response {
     let path = request.uri().path().to_owned();
-    match caller.map(|Extension(caller)| caller.check_need(need, None, &path)) {
-        Some(Ok(())) => next.run(request).await,
-        Some(Err(lack)) => lacking(&lack, speech),
-        None => reply::of_port(PortCode::Unauthenticated, speech),
+    let Some(Extension(caller)) = caller else { return reply::of_port(PortCode::Unauthenticated, speech) };
+    if let Err(lack) = caller.check_need(need, None, &path) {
+        return lacking(&lack, speech);
+    }
+    match limited.map_or(Ok(()), |Extension(limited)| limited.count_other(&caller, need, speech)) {
+        Ok(()) => next.run(request).await,
+        Err(refused) => *refused,
     }
 }
 

@@ -18,6 +18,7 @@ mod flows;
 mod guard;
 mod health;
 mod history;
+mod limits;
 pub mod loading;
 mod metrics;
 mod origin;

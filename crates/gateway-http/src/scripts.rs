@@ -106,8 +106,11 @@ fn check(exchange: &Exchange, verb: Verb) -> Result<(), Box<Response>> {
     let Some(caller) = &exchange.caller else {
         return Err(reply::of_port(PortCode::Unauthenticated, exchange.speech).into());
     };
-    let checked = caller.check_need(Need::on(verb, Kind::Script), name, "/v1/scripts");
-    checked.map_err(|lack| guard::lacking(&lack, exchange.speech).into())
+    let need = Need::on(verb, Kind::Script);
+    let checked = caller.check_need(need, name, "/v1/scripts");
+    checked.map_err(|lack| guard::lacking(&lack, exchange.speech))?;
+    let limited = exchange.limited.as_ref();
+    limited.map_or(Ok(()), |limited| limited.count_other(caller, need, exchange.speech))
 }
 
 async fn answer(

@@ -294,6 +294,8 @@ settings! {
         "How long the receipt of a sale stays in memory, and its units can be returned, and claims of red packets after the end of their campaign; then they are in the history and the log only.";
     outflow_lag_max: Option<u64>, "limits.outflow_lag_max" = None, "N" {min: 1, unit: Some("events")}
         "How many events may wait for the slowest consumer of a partition's log before commands are refused; 100000000, or 2000000 inside Redis, where it is not set.";
+    rate_limits: Option<PathBuf>, "limits.rate_limits" = None, "FILE" {}
+        "The file of limits of rate: how many requests of a kind a caller, an address or a resource may have in a time; read again on SIGHUP.";
     ulid_times: bool, "ids.ulid_times" = Some("false"), "BOOL" {}
         "Read the time of an operation from ids that are ULIDs too, not only from UUIDs of version 7.";
 }

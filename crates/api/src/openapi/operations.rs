@@ -255,6 +255,7 @@ pub fn of_port(method: Method) -> Vec<PortCode> {
         PortCode::Unauthenticated,
         PortCode::Forbidden,
         PortCode::TooManyAttempts,
+        PortCode::TooManyRequests,
         PortCode::CrossOrigin,
         PortCode::Misdirected,
     ];
@@ -273,7 +274,7 @@ pub fn problem(words: &[&str], language: Language) -> Value {
         "description": causes(words, language),
         "content": { "application/problem+json": { "schema": schema } },
     });
-    let waits = ["OVERLOADED", "UNAVAILABLE", "TOO_MANY_ATTEMPTS"];
+    let waits = ["OVERLOADED", "UNAVAILABLE", "TOO_MANY_ATTEMPTS", "TOO_MANY_REQUESTS"];
     if words.iter().any(|word| waits.contains(word))
         && let Value::Object(response) = &mut response
     {

@@ -2,6 +2,7 @@
 //! from callers.
 
 mod backup;
+mod limits;
 mod pipeline;
 mod process;
 mod reconciliations;
@@ -26,7 +27,7 @@ use scarce_core::outcome::Code;
 use scarce_engine::Engine;
 use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
 use scarce_engine::slow::SlowLog;
-use scarce_gateway::{ConnectionPlaces, Tls};
+use scarce_gateway::{ConnectionPlaces, Limiting, Tls};
 
 use super::{Context, reply};
 use crate::flows::Flows;
@@ -56,6 +57,7 @@ impl Metrics {
         slow: Option<Duration>,
         places: Arc<ConnectionPlaces>,
         tls: Option<Tls>,
+        limiting: Arc<Limiting>,
     ) -> Self {
         let mut registry = Registry::default();
         let http_durations =
@@ -66,7 +68,7 @@ impl Metrics {
             Unit::Seconds,
             http_durations.clone(),
         );
-        registry.register_collector(Box::new(OfEngine { engine, flows, places, tls }));
+        registry.register_collector(Box::new(OfEngine { engine, flows, places, tls, limiting }));
         Self {
             registry: Arc::new(registry),
             http_durations,
@@ -116,6 +118,7 @@ struct OfEngine {
     flows: Flows,
     places: Arc<ConnectionPlaces>,
     tls: Option<Tls>,
+    limiting: Arc<Limiting>,
 }
 
 impl std::fmt::Debug for OfEngine {
@@ -157,6 +160,9 @@ impl Collector for OfEngine {
         process::descriptors(&mut encoder, &self.places)?;
         if let Some(tls) = &self.tls {
             tls::encode(&mut encoder, tls)?;
+        }
+        if let Some(limits) = &*self.limiting.get() {
+            limits::encode(&mut encoder, limits)?;
         }
         build_info(&mut encoder)
     }

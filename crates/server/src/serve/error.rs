@@ -46,6 +46,14 @@ pub enum ServeError {
         /// What to do.
         advice: &'static str,
     },
+    /// The file of limits of rate cannot be used.
+    #[error("the limits of rate in {}: {reason}", path.display())]
+    Limits {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The keys of callers cannot be read.
     #[error(transparent)]
     Keys(#[from] KeyStoreError),

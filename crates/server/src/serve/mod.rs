@@ -20,6 +20,7 @@ mod encryption;
 mod ending;
 mod error;
 mod inside;
+mod limits;
 mod loading;
 pub mod machine;
 pub mod memory;
@@ -228,10 +229,16 @@ impl Reloader {
     /// When the settings would expose the server, or its certificate cannot be used; then nothing is changed.
     pub fn apply(&self, settings: &ServerSettings) -> Result<Vec<&'static str>, ServeError> {
         check_exposed(settings, self.access.keys.are_there())?;
+        let limits = limits::read(settings.rate_limits.as_deref())?;
         let has_new_certificate = self.tls.as_ref().map(Tls::reload).transpose()?.unwrap_or_default();
         let password = settings.password.as_ref().map(|password| password.reveal().to_owned());
         let has_new_password = self.access.set_password(password);
-        let applied = [("password", has_new_password), ("tls_cert", has_new_certificate)];
+        let has_new_limits = self.access.limiting.set(limits);
+        let applied = [
+            ("password", has_new_password),
+            ("tls_cert", has_new_certificate),
+            ("rate_limits", has_new_limits),
+        ];
         Ok(applied.into_iter().filter_map(|(key, is_new)| is_new.then_some(key)).collect())
     }
 }

@@ -16,7 +16,7 @@ use super::encryption::Encryption;
 use super::ending::Ending;
 use super::loading::Loading;
 use super::memory::budget_bytes;
-use super::{ServeError, descriptors};
+use super::{ServeError, descriptors, limits};
 use crate::pipeline::Pipeline;
 
 /// How many threads cut red packets for the RESP port: each takes a core while it does.
@@ -53,6 +53,7 @@ impl Ports {
         let http = settings.http.map(listen_http).transpose()?;
         let password = settings.password.as_ref().map(Password::reveal).map(str::to_owned);
         let access = Access::new(password, settings.http_origins.0.clone());
+        access.limiting.set(limits::read(settings.rate_limits.as_deref())?);
         let connections_max = descriptors::connections_max(settings, open_files_max);
         tracing::info!(connections_max, open_files_max, "the ports are open");
         let budget = match settings.engine {
@@ -160,7 +161,8 @@ impl Ports {
         let tls = self.tls();
         let Some(listener) = self.http else { return Ok(None) };
         let (flows, places) = (pipeline.flows().clone(), self.places.clone());
-        let metrics = Metrics::new(engine.clone(), flows, self.slow, places, tls.clone());
+        let metrics =
+            Metrics::new(engine.clone(), flows, self.slow, places, tls.clone(), self.access.limiting.clone());
         let served = Served {
             engine: engine.clone(),
             tls,

@@ -1,0 +1,104 @@
+//! Limits of rate, as callers of the port meet them: 429 with `Retry-After`, and the headers of
+//! draft-ietf-httpapi-ratelimit-headers with every answer.
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::Response;
+use scarce_access::Need;
+use scarce_api::problem::{PortCode, Problem};
+use scarce_core::command::{Command, CommandSpec};
+use scarce_gateway::{Access, Caller};
+use scarce_limits::{Limits, Refused, Standing};
+use serde_json::{Map, Value};
+
+use super::exchange::Speech;
+use super::reply;
+
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// The limits that count a request, and what its caller is told of them.
+#[derive(Clone)]
+pub(super) struct RateLimited {
+    limits: Arc<Limits>,
+    address: IpAddr,
+    nearest: Arc<Mutex<Option<Standing>>>,
+}
+
+impl RateLimited {
+    /// The limits in effect, if there are any.
+    pub(super) fn of(access: &Access, address: IpAddr) -> Option<Self> {
+        let limits = access.limiting.get().clone()?;
+        Some(Self { limits, address, nearest: Arc::default() })
+    }
+
+    /// Counts commands.
+    ///
+    /// # Errors
+    /// The answer when there are too many.
+    pub(super) fn count<'a>(
+        &self,
+        caller: &Caller,
+        mut commands: impl Iterator<Item = (&'static CommandSpec, &'a Command)>,
+        speech: Speech,
+    ) -> Result<(), Box<Response>> {
+        let asker = caller.asker(self.address);
+        let counted = commands.try_for_each(|(spec, command)| {
+            self.limits.count(asker, spec, Some(command)).map(|standing| self.note(standing))
+        });
+        counted.map_err(|refused| self.refuse(*refused, speech))
+    }
+
+    /// Counts a request that is no command.
+    ///
+    /// # Errors
+    /// The answer when there are too many.
+    pub(super) fn count_other(
+        &self,
+        caller: &Caller,
+        need: Need,
+        speech: Speech,
+    ) -> Result<(), Box<Response>> {
+        let (verb, kind) = need.parts();
+        let counted = self.limits.count_other(caller.asker(self.address), verb, kind);
+        counted.map(|standing| self.note(standing)).map_err(|refused| self.refuse(*refused, speech))
+    }
+
+    /// Adds where the caller stands.
+    pub(super) fn tell(&self, response: &mut Response) {
+        let nearest = self.nearest.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(Standing { limit, burst, window_s, remaining }) = nearest else { return };
+        let headers = [
+            (RATE_LIMIT_POLICY, format!("\"{limit}\";q={burst};w={window_s}")),
+            (RATE_LIMIT, format!("\"{limit}\";r={remaining}")),
+        ];
+        for (name, text) in headers {
+            if let Ok(value) = HeaderValue::try_from(text) {
+                response.headers_mut().insert(name, value);
+            }
+        }
+    }
+
+    /// Of a batch, the caller is told of the last command, which is the nearest to its limit.
+    fn note(&self, standing: Option<Standing>) {
+        if standing.is_some() {
+            *self.nearest.lock().unwrap_or_else(PoisonError::into_inner) = standing;
+        }
+    }
+
+    fn refuse(&self, refused: Refused, speech: Speech) -> Box<Response> {
+        let wait_ms = refused.wait_ms();
+        let facts = Map::from_iter([
+            ("limit".to_owned(), Value::from(refused.limit)),
+            ("per".to_owned(), refused.per.word().into()),
+            ("retry_after_ms".to_owned(), wait_ms.into()),
+        ]);
+        let mut problem = Problem::of_port_with(PortCode::TooManyRequests, facts, speech.0);
+        problem.retry_after_s = Some(wait_ms.div_ceil(1_000));
+        self.note(Some(refused.standing));
+        reply::problem(&problem, speech).into()
+    }
+}
