@@ -20,7 +20,7 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// The limits that count a request, and what its caller is told of them.
+/// The limits that count a request, and where its caller stands with them.
 #[derive(Clone)]
 pub(super) struct RateLimited {
     limits: Arc<Limits>,
@@ -82,7 +82,7 @@ impl RateLimited {
         }
     }
 
-    /// Of a batch, the caller is told of the last command, which is the nearest to its limit.
+    /// Of a batch, the last command counts, which is the nearest to its limit.
     fn note(&self, standing: Option<Standing>) {
         if standing.is_some() {
             *self.nearest.lock().unwrap_or_else(PoisonError::into_inner) = standing;
