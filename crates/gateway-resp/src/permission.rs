@@ -5,7 +5,15 @@ use scarce_core::command::{Command, CommandSpec};
 use scarce_gateway::{Access, Caller};
 
 use super::documents::Control;
-use super::session::{Session, Turn};
+use super::limits::Beyond;
+use super::session::{Flow, Session, Turn};
+
+/// Why a caller may not send a command.
+#[derive(Debug)]
+pub(super) enum Unfit {
+    Lacks(Lack),
+    Beyond(Beyond),
+}
 
 impl Session {
     /// Whether it is known who the caller is.
@@ -35,6 +43,26 @@ impl Session {
     /// Whether the caller may send a command.
     pub(super) fn check(&self, spec: &CommandSpec, command: &Command) -> Result<(), Lack> {
         self.caller.as_ref().map_or(Ok(()), |caller| caller.check(spec, command))
+    }
+
+    /// Whether the caller may send a command that was read, and may send so many.
+    ///
+    /// # Errors
+    /// What its key lacks, or the limit that it goes beyond.
+    #[inline]
+    pub(super) fn admit(&self, spec: &CommandSpec, command: &Command, turn: &Turn<'_>) -> Result<(), Unfit> {
+        self.check(spec, command).map_err(Unfit::Lacks)?;
+        self.count_read(spec, command, turn).map_err(Unfit::Beyond)
+    }
+
+    /// Says why the caller may not send a command. A batch that it is in is refused, too.
+    pub(super) fn turn_away(&mut self, unfit: &Unfit, turn: &mut Turn<'_>) -> Flow {
+        self.abort_transaction();
+        match unfit {
+            Unfit::Lacks(lack) => self.lacking(lack, turn),
+            Unfit::Beyond(refused) => return self.beyond(refused, turn),
+        }
+        Flow::Continue
     }
 
     /// The namespace of the caller's operation ids.

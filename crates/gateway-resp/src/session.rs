@@ -236,13 +236,8 @@ impl Session {
                 return Flow::Continue;
             }
         };
-        if let Err(lack) = self.check(spec, &command) {
-            self.abort_transaction();
-            self.lacking(&lack, turn);
-            return Flow::Continue;
-        }
-        if let Err(refused) = self.count_read(spec, &command, turn) {
-            return self.beyond(&refused, turn);
+        if let Err(unfit) = self.admit(spec, &command, turn) {
+            return self.turn_away(&unfit, turn);
         }
         if self.transaction.is_some() {
             let bytes = arguments.iter().map(|word| word.len()).sum();
@@ -276,18 +271,12 @@ impl Session {
             self.misshapen(spec, &problem, turn);
             return Flow::Continue;
         }
-        if let Some(caller) = self.caller.as_ref().filter(|caller| caller.is_limited()) {
-            turn.envelope.namespace = caller.namespace().into();
-            let checked = turn.envelope.commands().first().map_or(Ok(()), |its| caller.check(spec, its));
-            if let Err(lack) = checked {
-                self.lacking(&lack, turn);
-                return Flow::Continue;
-            }
+        if self.is_limited() {
+            turn.envelope.namespace = self.namespace().into();
         }
-        if let Some(command) = turn.envelope.commands().first()
-            && let Err(refused) = self.count_read(spec, command, turn)
-        {
-            return self.beyond(&refused, turn);
+        let admitted = turn.envelope.commands().first().map_or(Ok(()), |its| self.admit(spec, its, turn));
+        if let Err(unfit) = admitted {
+            return self.turn_away(&unfit, turn);
         }
         let work = turn.envelope.commands().first().map_or(0, Command::work);
         let flow = if takes_long(spec) { Flow::Yield } else { Flow::after(work) };
