@@ -12,7 +12,7 @@ use consumers::{copy, wait_until_diverged};
 use rdkafka::admin::{AdminClient, AdminOptions};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
-use rdkafka::message::{OwnedHeaders, OwnedMessage};
+use rdkafka::message::{Header, Headers, OwnedHeaders, OwnedMessage};
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use rdkafka::{ClientConfig, Message, Offset, TopicPartitionList};
 use scarce_launch::{Kafka, KafkaOptions};
@@ -91,6 +91,17 @@ fn foreign() -> OwnedMessage {
     )
 }
 
+/// A message of this deployment at a sequence that no log has.
+fn forged(message: &OwnedMessage, sequence: &str) -> OwnedMessage {
+    let headers = message.headers().unwrap();
+    let headers = headers.iter().fold(OwnedHeaders::new(), |made, its| {
+        let value = if its.key == "ce_sequence" { Some(sequence.as_bytes()) } else { its.value };
+        made.insert(Header { key: its.key, value })
+    });
+    let (key, value) = (message.key().map(<[u8]>::to_vec), message.payload().map(<[u8]>::to_vec));
+    OwnedMessage::new(value, key, String::new(), message.timestamp(), 0, 0, Some(headers))
+}
+
 /// A message with another value, and the same position.
 fn changed(message: &OwnedMessage) -> OwnedMessage {
     let value = String::from_utf8(message.payload().unwrap().to_vec())
@@ -148,6 +159,16 @@ fn what_is_wrong_in_a_topic_is_named_with_its_offset_and_what_is_right_is_not() 
         ),
         ("beginning", of(&[1..10]), 5, vec![finding("event before offset 0", true, false, 1)]),
         ("foreign", with(3, foreign(), all.clone()), 5, vec![finding("message at offset 3", false, true, 3)]),
+        ("only", vec![foreign()], 5, vec![("message at offset 0".to_owned(), false, true, None)]),
+        (
+            "forged",
+            with(3, forged(&all[3], "0"), with(5, forged(&all[3], "18446744073709551615"), all.clone())),
+            5,
+            vec![
+                ("event at offset 3".to_owned(), false, true, None),
+                finding("event at offset 6", false, true, 10),
+            ],
+        ),
         ("different", different, 5, vec![finding("value at offset 6", true, true, 7)]),
         ("swapped", swapped, 5, vec![finding("place of the event at offset 5", true, true, 5)]),
         ("behind", of(&[0..8]), 0, vec![]),
@@ -161,7 +182,11 @@ fn what_is_wrong_in_a_topic_is_named_with_its_offset_and_what_is_right_is_not() 
         let count = report["findings"].as_array().unwrap().len();
         assert_eq!(check["differences"], json!(count), "{name}: {report:#}");
         let note = check["notes"][0].as_str().unwrap_or_default();
-        let noted = [("again", "6 messages are repeated events"), ("behind", "2 events behind the log")];
+        let noted = [
+            ("again", "6 messages are repeated events"),
+            ("behind", "2 events behind the log"),
+            ("only", "10 events behind the log"),
+        ];
         let wanted = noted.iter().find(|(its, _)| *its == name).map_or("", |(_, text)| text);
         assert!(note.contains(wanted), "{name}: {report:#}");
     }

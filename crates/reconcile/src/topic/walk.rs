@@ -88,7 +88,7 @@ impl<'w> Walk<'w> {
     /// How many events of the log the copy does not have yet.
     pub(super) fn lag(&self) -> u64 {
         // What an empty copy once had is not known, if something was removed.
-        let reached = self.reached.unwrap_or(if self.bounds.1 > 0 { self.log_last } else { 0 });
+        let reached = self.reached.unwrap_or(if self.bounds.0 > 0 { self.log_last } else { 0 });
         self.log_last.saturating_sub(reached)
     }
 
@@ -167,7 +167,7 @@ impl<'w> Walk<'w> {
     /// Judges a message without the log.
     fn pass(&mut self, message: CopiedMessage) {
         match &message.meaning {
-            Meaning::Event(at) if at.sequence < self.log_first => {
+            Meaning::Event(at) if (1..self.log_first).contains(&at.sequence) => {
                 self.has_own = true;
                 self.uncompared += 1;
                 self.place(at.sequence, message.offset, None);
@@ -279,7 +279,7 @@ impl<'w> Walk<'w> {
 
     /// Notes that an event is in the copy, and whether it is in its place.
     fn place(&mut self, sequence: u64, offset: i64, message: Option<&CopiedMessage>) {
-        let nothing_before = if self.bounds.0 > 0 { sequence - 1 } else { 0 };
+        let nothing_before = if self.bounds.0 > 0 { sequence.saturating_sub(1) } else { 0 };
         let reached = *self.reached.get_or_insert(nothing_before);
         if sequence > reached {
             let missing = sequence - reached - 1;

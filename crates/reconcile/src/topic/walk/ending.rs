@@ -69,7 +69,7 @@ impl Walk<'_> {
             }
             _ => self.findings.note(format!("{text}; it was compared as far as it is")),
         }
-        if self.reached.is_none() && self.bounds.1 > 0 {
+        if self.reached.is_none() && self.bounds.0 > 0 {
             self.findings.note(format!("partition {partition} of the topic holds no event any more"));
         } else if self.bounds.0 > 0 {
             self.findings.note(format!(
