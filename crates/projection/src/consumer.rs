@@ -13,6 +13,7 @@ use crate::ProjectionError;
 use crate::fold::{Fold, LogCursor, Misfit};
 use crate::projection::{OwnLink, Projection};
 use crate::store::{Link, Sheets, is_conflict, is_duplicate, is_lost};
+use cursor::WrittenAt;
 
 mod beginning;
 mod cursor;
@@ -29,6 +30,8 @@ pub struct SqlConsumer {
     link: OwnLink,
     /// The state after the last write, with its cached rows; `None` while that is uncertain.
     fold: Option<Fold>,
+    /// When that write was, as the tables say.
+    written_at: WrittenAt,
 }
 
 /// Why a batch was not written.
@@ -100,7 +103,7 @@ impl Consumer for SqlConsumer {
 
 impl SqlConsumer {
     pub(crate) fn new(projection: Projection, partition: u32, link: OwnLink) -> Self {
-        Self { projection, partition, link, fold: None }
+        Self { projection, partition, link, fold: None, written_at: 0 }
     }
 
     async fn find_position(&mut self) -> Result<Option<Position>, Trouble> {
@@ -108,8 +111,9 @@ impl SqlConsumer {
         // certain.
         let fold = self.fold.take();
         match timeout(self.projection.options().timeout, self.look()).await {
-            Ok(Ok(cursor)) => {
-                self.fold = fold.filter(|fold| fold.cursor == cursor);
+            Ok(Ok((cursor, written_at))) => {
+                let written_before = std::mem::replace(&mut self.written_at, written_at);
+                self.fold = fold.filter(|fold| fold.cursor == cursor && written_at == written_before);
                 Ok(Some(cursor.position))
             }
             Ok(Err(stop)) => Err(self.trouble(&stop)),
@@ -151,7 +155,7 @@ impl SqlConsumer {
     }
 
     /// The cursor in the database.
-    async fn look(&mut self) -> Result<LogCursor, BatchFailure> {
+    async fn look(&mut self) -> Result<(LogCursor, WrittenAt), BatchFailure> {
         let own = OwnLink::clone(&self.link);
         let mut own = own.lock().await;
         loop {
@@ -190,12 +194,13 @@ impl SqlConsumer {
             let was_open = own.is_some();
             // Nothing is cached until it is certain what was written.
             let fold = self.fold.take();
-            let was_held = fold.is_some();
+            let held = fold.as_ref().map(|fold| fold.cursor);
             let was_careful =
                 had_duplicate || fold.as_ref().is_some_and(|fold| fold.tables.uses.is_careful());
             let mut link = self.link(own.take()).await?;
             let stop = match self.write_once(&mut link, fold, had_duplicate, batch).await {
-                Ok(fold) => {
+                Ok((fold, written_at)) => {
+                    self.written_at = written_at;
                     // At the beginning the cursor may be missing.
                     let has_begun = fold.cursor != LogCursor::default();
                     (self.fold, *own) = (has_begun.then_some(fold), Some(link));
@@ -203,7 +208,12 @@ impl SqlConsumer {
                 }
                 Err(stop) => stop,
             };
+            let mut was_repaired = false;
             if stop.leaves_connection() && link.roll_back().await.is_ok() {
+                if let (BatchFailure::Overtaken, Some(held)) = (&stop, held) {
+                    let found = cursor::look(&mut link, &self.projection, self.partition).await;
+                    was_repaired = found.is_ok_and(|(found, _)| found == held);
+                }
                 *own = Some(link);
             }
             had_duplicate = matches!(&stop, BatchFailure::Database(error) if is_duplicate(error));
@@ -211,8 +221,10 @@ impl SqlConsumer {
                 // A name or an id was reused; if earlier uses were looked up, this is a mistake.
                 BatchFailure::Database(_) if had_duplicate => !was_careful,
                 BatchFailure::Database(error) => is_conflict(error) || (was_open && is_lost(error)),
-                BatchFailure::Misfit(_) | BatchFailure::Gone => was_held,
-                BatchFailure::Overtaken | BatchFailure::Projection(_) => false,
+                BatchFailure::Misfit(_) | BatchFailure::Gone => held.is_some(),
+                // The cursor is where it was: rows were put right, and those in memory are forgotten now.
+                BatchFailure::Overtaken => was_repaired,
+                BatchFailure::Projection(_) => false,
             };
             if !again || tries_left == 0 {
                 return Err(stop);
@@ -228,22 +240,26 @@ impl SqlConsumer {
         fold: Option<Fold>,
         is_careful: bool,
         batch: &Batch,
-    ) -> Result<Fold, BatchFailure> {
+    ) -> Result<(Fold, WrittenAt), BatchFailure> {
         link.begin().await?;
-        let mut fold = match fold {
-            Some(fold) => fold,
-            None => self.fold_from(cursor::read(link, &self.projection, self.partition).await?),
+        let (mut fold, written_at) = match fold {
+            Some(fold) => (fold, self.written_at),
+            None => {
+                let (cursor, written_at) = cursor::read(link, &self.projection, self.partition).await?;
+                (self.fold_from(cursor), written_at)
+            }
         };
         if is_careful {
             fold.tables.uses.be_careful();
         }
         if !fold.has_news(batch)? {
             link.roll_back().await?;
-            return Ok(fold);
+            return Ok((fold, written_at));
         }
-        let reached = fold.reaches(batch);
+        let (reached, now) = (fold.reaches(batch), now_ms());
+        let from = (fold.cursor, written_at);
         // First of all, so that another writer of these rows waits, or is detected.
-        cursor::advance(link, &self.projection, self.partition, (fold.cursor, reached), now_ms()).await?;
+        cursor::advance(link, &self.projection, self.partition, (from, reached), now).await?;
         fold.want(batch);
         loading::load(link, &mut fold.tables).await?;
         fold.apply(batch).map_err(Misfit::from)?;
@@ -252,7 +268,7 @@ impl SqlConsumer {
         }
         link.commit().await?;
         fold.settle(reached);
-        Ok(fold)
+        Ok((fold, now))
     }
 
     fn fold_from(&self, cursor: LogCursor) -> Fold {

@@ -49,7 +49,7 @@ impl SqlConsumer {
         let (reached, now_ms) = (opening::cursor(&image), now_ms());
         self.in_time(async { Ok(link.begin().await?) }).await?;
         let found = self.in_time(cursor::read(link, &self.projection, self.partition)).await?;
-        if found != LogCursor::default() {
+        if found.0 != LogCursor::default() {
             return Err(BatchFailure::Overtaken);
         }
         let moving = cursor::advance(link, &self.projection, self.partition, (found, reached), now_ms);

@@ -10,12 +10,16 @@ use crate::projection::{MARK, Projection};
 use crate::store::Link;
 use crate::table::{Cell, ColumnKind};
 
-/// Reads the cursor; without one it is at the beginning of the log.
+/// When the tables were written to last, as the cursor says. A repair changes it without moving the cursor, so that nobody goes on
+/// with rows in memory from before it.
+pub(super) type WrittenAt = i64;
+
+/// Reads the cursor, and when the tables were written to last; without one it is at the beginning of the log.
 pub(super) async fn look(
     link: &mut Link,
     projection: &Projection,
     partition: u32,
-) -> Result<LogCursor, BatchFailure> {
+) -> Result<(LogCursor, WrittenAt), BatchFailure> {
     let cursor = find(link, projection, partition).await?;
     check(link, projection).await?;
     Ok(cursor.unwrap_or_default())
@@ -26,16 +30,17 @@ pub(super) async fn read(
     link: &mut Link,
     projection: &Projection,
     partition: u32,
-) -> Result<LogCursor, BatchFailure> {
+) -> Result<(LogCursor, WrittenAt), BatchFailure> {
     let cursor = match find(link, projection, partition).await? {
         Some(cursor) => cursor,
         None => {
             let columns = ["deployment_id", "partition_id", "epoch", "sequence", "updated_at_ms"];
             let sql = link.dialect().insert_if_missing("cursors", &columns);
             let [deployment_id, partition_id] = key(projection, partition);
-            let values = [deployment_id, partition_id, 0.into(), 0.into(), super::now_ms().into()];
+            let now = super::now_ms();
+            let values = [deployment_id, partition_id, 0.into(), 0.into(), now.into()];
             link.execute(&sql, &values).await?;
-            LogCursor::default()
+            (LogCursor::default(), now)
         }
     };
     // Only now: from here on, a rebuild that empties the tables waits for this transaction, or has already
@@ -48,10 +53,10 @@ async fn find(
     link: &mut Link,
     projection: &Projection,
     partition: u32,
-) -> Result<Option<LogCursor>, BatchFailure> {
-    let sql = "SELECT epoch, sequence, step_sequence, at_ms FROM cursors \
+) -> Result<Option<(LogCursor, WrittenAt)>, BatchFailure> {
+    let sql = "SELECT epoch, sequence, step_sequence, at_ms, updated_at_ms FROM cursors \
                WHERE deployment_id = ? AND partition_id = ?";
-    let rows = link.fetch(sql, &key(projection, partition), &[ColumnKind::Integer; 4]).await?;
+    let rows = link.fetch(sql, &key(projection, partition), &[ColumnKind::Integer; 5]).await?;
     Ok(rows.first().map(|row| cursor(row)))
 }
 
@@ -79,25 +84,26 @@ async fn check(link: &mut Link, projection: &Projection) -> Result<(), BatchFail
     Err(projection.store().others(found).into())
 }
 
-fn cursor(row: &[Cell]) -> LogCursor {
+fn cursor(row: &[Cell]) -> (LogCursor, WrittenAt) {
     let number = |at: usize| match row.get(at) {
         Some(Cell::Integer(value)) => u64::try_from(*value).ok(),
         _ => None,
     };
     let position = Position { epoch: number(0).unwrap_or(0), sequence: number(1).unwrap_or(0) };
-    LogCursor { position, step_sequence: number(2), at_ms: number(3) }
+    let written_at = row.get(4).and_then(Cell::integer).unwrap_or(0);
+    (LogCursor { position, step_sequence: number(2), at_ms: number(3) }, written_at)
 }
 
-/// Moves the cursor, unless it has changed since it was read.
+/// Moves the cursor, unless it has changed since it was read, or rows were put right since.
 pub(super) async fn advance(
     link: &mut Link,
     projection: &Projection,
     partition: u32,
-    (from, to): (LogCursor, LogCursor),
+    ((from, written_at), to): ((LogCursor, WrittenAt), LogCursor),
     now_ms: i64,
 ) -> Result<(), BatchFailure> {
     let sql = "UPDATE cursors SET epoch = ?, sequence = ?, step_sequence = ?, at_ms = ?, updated_at_ms = ? \
-               WHERE deployment_id = ? AND partition_id = ? AND epoch = ? AND sequence = ?";
+               WHERE deployment_id = ? AND partition_id = ? AND epoch = ? AND sequence = ? AND updated_at_ms = ?";
     let place =
         |position: Position| [Cell::from(signed(position.epoch)), Cell::from(signed(position.sequence))];
     let optional = |number: Option<u64>| number.map_or(Cell::Null, |number| Cell::from(signed(number)));
@@ -105,5 +111,6 @@ pub(super) async fn advance(
     values.extend([optional(to.step_sequence), optional(to.at_ms), now_ms.into()]);
     values.extend([Cell::from(projection.store().deployment_id()), Cell::from(i64::from(partition))]);
     values.extend(place(from.position));
+    values.push(written_at.into());
     if link.execute(sql, &values).await? == 1 { Ok(()) } else { Err(BatchFailure::Overtaken) }
 }

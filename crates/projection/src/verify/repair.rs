@@ -34,8 +34,8 @@ pub enum Repair {
 }
 
 impl Projection {
-    /// Puts the rows right that a comparison at `compared` found, in one transaction. No consumer may run meanwhile: it
-    /// would keep wrong rows in memory. Without `commits` the transaction is rolled back in the end, so that nothing is
+    /// Puts the rows right that a comparison at `compared` found, in one transaction. Consumers that run meanwhile wait, and
+    /// forget the rows that they have in memory. Without `commits` the transaction is rolled back in the end, so that nothing is
     /// changed.
     ///
     /// # Errors
@@ -80,6 +80,9 @@ impl Projection {
         if agreed && !self.sums_agree(link).await? {
             return Ok(Repair::Unbalanced);
         }
+        // So that consumers see that rows were changed.
+        let marked = link.run("UPDATE cursors SET updated_at_ms = updated_at_ms + 1").await;
+        marked.map_err(|error| store.failed(&error))?;
         let ended = if commits { link.commit().await } else { link.roll_back().await };
         ended.map_err(|error| store.failed(&error))?;
         Ok(Repair::Done(repaired))
