@@ -163,7 +163,7 @@ fn tables_of_another_deployment_are_a_failure_with_its_reason() {
 fn endpoints_are_told_once_of_differences_and_once_of_their_end() {
     let folder = TempDir::new().unwrap();
     let url = format!("sqlite://{}", folder.path().join("shop.db").display());
-    let server = Server::fresh(&["--sql", &url, "--webhooks"]);
+    let server = Server::fresh(&["--sql", &url, "--webhooks", "--reconcile-share", "100"]);
     fill(&server);
     let (hook, came) = receiver(&[]);
     let place = ["--sql", &url, "--resp", &server.address];
@@ -190,6 +190,39 @@ fn endpoints_are_told_once_of_differences_and_once_of_their_end() {
     assert!(came.try_recv().is_err(), "each is told once");
 }
 
+#[test]
+fn rows_are_proposed_or_put_right_as_the_setting_says_while_the_log_is_projected() {
+    let folder = TempDir::new().unwrap();
+    let url = format!("sqlite://{}", folder.path().join("shop.db").display());
+    for (level, state, done) in [("propose", "different", false), ("repair", "equal", true)] {
+        let (url, data) = (format!("{url}.{level}"), TempDir::new().unwrap());
+        let server = Server::start(data.path(), &["--sql", &url]);
+        fill(&server);
+        server.stop();
+        change(&url, "UPDATE accounts SET overdraft = 3 WHERE account_id = 'u1'");
+        change(&url, "DELETE FROM receipts");
+        let options = ["--sql", &url, "--reconcile-repair", level, "--reconcile-share", "100"];
+        let server = Server::start(data.path(), &options);
+        let mut http = server.http();
+        let mut credit = || {
+            let answer = http.post("/v1/accounts/u1/credit", &json!({ "amount": 7 }));
+            assert_eq!(answer.status, 200, "{answer:?}");
+            server.wait_until_drained();
+        };
+        // Now the server has the wrong row in memory.
+        credit();
+        let its = reconciled(&mut server.http());
+        let repair = &its["report"]["repair"];
+        let told = [&its["state"], &repair["done"], &repair["added"], &repair["refused"]];
+        assert_eq!(told, [&json!(state), &json!(done), &json!(1), &Value::Null], "{its:#}");
+        assert!(repair["changed"].as_u64() > Some(0), "{its:#}");
+        credit();
+        let its = reconciled(&mut server.http());
+        assert_eq!(its["state"], state, "what was in memory does not come back: {its:#}");
+        assert_eq!(its["report"]["repair"]["changed"] == json!(0), done, "{its:#}");
+    }
+}
+
 /// The alarm rules that are shipped name metrics that a server has.
 #[test]
 fn every_metric_of_the_alarm_rules_exists() {
@@ -198,7 +231,8 @@ fn every_metric_of_the_alarm_rules_exists() {
     let folder = TempDir::new().unwrap();
     let url = format!("sqlite://{}", folder.path().join("shop.db").display());
     let store = folder.path().join("store");
-    let options = ["--sql", &url, "--webhooks", "--backup", store.to_str().unwrap()];
+    let store = store.to_str().unwrap();
+    let options = ["--sql", &url, "--webhooks", "--backup", store, "--reconcile-share", "100"];
     let server = Server::fresh(&options);
     fill(&server);
     let mut http = server.http();

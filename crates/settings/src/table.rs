@@ -13,6 +13,7 @@ use super::logs::{LogFormat, LogLevel};
 use super::memory::MemoryMax;
 use super::origins::Origins;
 use super::outflow::{Properties, SettlementChoice, SqlUrl};
+use super::reconciling::RepairLevel;
 use super::value::{DeploymentId, EngineChoice, Kind, Password, RedisUrl, Setting};
 
 /// One row of the table.
@@ -271,6 +272,8 @@ settings! {
         "How long after one comparison of log, engine and tables the server begins the next; 0 makes only those that are asked for.";
     reconcile_share: u64, "reconcile_share" = Some("25"), "PERCENT" {min: 1, max: 100, unit: Some("%")}
         "How much of one core such a comparison takes at most.";
+    reconcile_repair: RepairLevel, "reconcile_repair" = Some("alarm"), "LEVEL" {}
+        "What such a comparison does about rows of the tables that differ: alarm, propose or repair.";
     "Logs":
     log_level: LogLevel, "log_level" = Some("info"), "LEVEL" {}
         "How much is logged: off, error, warn, info, debug or trace, and with commas after it levels of single modules, such as info,scarce_outflow=debug.";

@@ -137,11 +137,21 @@ fn report() -> Value {
         ("found", or_null(text())),
         ("first_event", or_null(place)),
     ]);
-    of(&[
+    let mut report = of(&[
         ("deployment_id", text()),
         ("differences", integer()),
         ("partitions", list(partition)),
         ("checks", list(check)),
         ("findings", list(finding)),
-    ])
+    ]);
+    // There where rows of the tables are to be put right.
+    report["properties"]["repair"] = of(&[
+        ("done", json!({ "type": "boolean" })),
+        ("added", integer()),
+        ("changed", integer()),
+        ("removed", integer()),
+        ("left", integer()),
+        ("refused", or_null(text())),
+    ]);
+    report
 }

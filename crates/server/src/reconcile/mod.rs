@@ -11,7 +11,7 @@ use crossbeam_channel::{Receiver, bounded};
 use rustix::process::setpriority_process;
 use scarce_engine::Engine;
 use scarce_gateway_http::{Cause, Reconciliations, Verdict};
-use scarce_reconcile::{Check, Progress, Report};
+use scarce_reconcile::{Check, Progress, RepairReport, Report};
 use scarce_settings::ServerSettings;
 
 use sides::Sides;
@@ -137,6 +137,17 @@ impl Worker {
 /// Says in the log how one ended; without what differs, which is data of callers.
 fn tell(id: u64, report: &Report, took: Duration) -> Verdict {
     let (differences, took_ms) = (report.differences(), millis(took));
+    if let Some(RepairReport { is_done, rows, refused }) = &report.repair {
+        let count = rows.added + rows.changed + rows.removed;
+        match refused {
+            Some(reason) => tracing::warn!(id, reason, "no row of the tables is put right"),
+            None if *is_done && count > 0 => {
+                tracing::warn!(id, rows = count, "rows of the tables were put right");
+            }
+            None if count > 0 => tracing::warn!(id, rows = count, "rows of the tables would be put right"),
+            None => {}
+        }
+    }
     let names = |is_wanted: fn(&Check) -> bool| {
         let names = report.checks.iter().filter(|check| is_wanted(check)).map(|check| check.kind.word());
         names.collect::<Vec<_>>().join(",")

@@ -11,9 +11,9 @@ use scarce_engine::Engine;
 use scarce_outflow::LogCopy;
 use scarce_projection::{Projection, ProjectionOptions};
 use scarce_reconcile::{
-    FilesLog, LogSource, Options, Progress, ReconcileError, Report, Served, Sources, Take, reconcile,
+    FilesLog, LogSource, Mending, Options, Progress, ReconcileError, Report, Served, Sources, Take, reconcile,
 };
-use scarce_settings::{EngineChoice, ServerSettings};
+use scarce_settings::{EngineChoice, RepairLevel, ServerSettings};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
@@ -58,7 +58,16 @@ impl Sides {
         let runtime = runtime.build().map_err(|error| told(&error))?;
         let tables = self.open_tables(&runtime);
         let (tables, settlements) = tables.map_err(|error| told(&*error))?;
-        let report = self.compare_with(&runtime, tables.as_ref(), settlements.as_ref(), on_progress);
+        let both = (tables.as_ref(), settlements.as_ref());
+        let mut report = self.compare_with(&runtime, both, true, on_progress);
+        if let Ok(Some(Report { repair: Some(repair), .. })) = &report
+            && repair.is_done
+        {
+            // What is said in the end is how it is now.
+            let repair = Some(repair.clone());
+            let again = self.compare_with(&runtime, both, false, on_progress);
+            report = again.map(|again| again.map(|again| Report { repair, ..again }));
+        }
         runtime.block_on(async {
             if let Some(tables) = tables {
                 tables.close().await;
@@ -98,8 +107,8 @@ impl Sides {
     fn compare_with(
         &self,
         runtime: &Runtime,
-        tables: Option<&Projection>,
-        settlements: Option<&Delivery>,
+        (tables, settlements): (Option<&Projection>, Option<&Delivery>),
+        mends: bool,
         on_progress: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<Option<Report>, String> {
         let mut engine = Served::new(self.engine.clone());
@@ -112,20 +121,26 @@ impl Sides {
         };
         let copy = event_copy(&self.settings, self.engine.deployment_id());
         let mut copy = copy.map_err(|error| told(&error))?;
+        let mended = if mends { self.open_to_mend(runtime, tables)? } else { None };
+        let commits = self.settings.reconcile_repair == RepairLevel::Repair;
         let sources = Sources {
             log: &mut *log,
             engine: Some(&mut engine),
             tables,
             settlements,
             copy: copy.as_mut().map(|copy| &mut **copy as &mut dyn LogCopy),
-            mending: None,
+            mending: mended.as_ref().map(|tables| Mending { tables, commits }),
         };
         let options = Options { limit: LISTED_MAX, wait: WAIT_FOR_TABLES };
-        match reconcile(runtime.handle(), sources, options, on_progress) {
+        let report = match reconcile(runtime.handle(), sources, options, on_progress) {
             Ok(report) => Ok(Some(report)),
             Err(ReconcileError::Stopped) => Ok(None),
             Err(error) => Err(told(&error)),
+        };
+        if let Some(mended) = mended {
+            runtime.block_on(mended.close());
         }
+        report
     }
 
     /// The tables, read only, over connections of their own.
@@ -142,6 +157,18 @@ impl Sides {
             settlements => Some(settlements?),
         };
         Ok((Some(tables), settlements))
+    }
+
+    /// The tables once more, where their rows are to be put right, or that is to be tried.
+    fn open_to_mend(
+        &self,
+        runtime: &Runtime,
+        tables: Option<&Projection>,
+    ) -> Result<Option<Projection>, String> {
+        let url = self.sql.as_ref().filter(|_| self.settings.reconcile_repair != RepairLevel::Alarm);
+        let (Some(url), Some(tables)) = (url, tables) else { return Ok(None) };
+        let opening = Projection::open_existing(url, tables.deployment_id(), ProjectionOptions::default());
+        runtime.block_on(opening).map(Some).map_err(|error| told(&error))
     }
 
     /// The state of one partition is made a second time.
