@@ -47,10 +47,6 @@ impl Index {
         self.keys.get(at).copied()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.keys.is_empty()
-    }
-
     /// Whether there is anything with this text.
     pub(crate) fn has(&self, hash: u64) -> bool {
         self.keys.binary_search_by(|key| key.hash.cmp(&hash)).is_ok()
@@ -88,6 +84,14 @@ impl Index {
         let from = self.keys.partition_point(|key| key.hash < hash);
         let key = self.open_from(from, items)?;
         (key.hash == hash).then_some(key.at as usize)
+    }
+
+    /// An open item with this text that went the same way.
+    pub(crate) fn with_sign(&mut self, (hash, amount): (u64, i64), items: &Items) -> Option<usize> {
+        let least = if amount < 0 { i64::MIN } else { 1 };
+        let from = self.keys.partition_point(|key| (key.hash, key.amount) < (hash, least));
+        let key = self.open_from(from, items)?;
+        (key.hash == hash && (key.amount < 0) == (amount < 0)).then_some(key.at as usize)
     }
 
     /// The first few items with this text, open or not.

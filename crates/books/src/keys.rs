@@ -12,11 +12,14 @@ pub(crate) fn of_id(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }
 
-/// The key of a movement, by where it is.
-pub(crate) fn of_place(place: &str) -> u64 {
+/// The key of a movement. Its place alone does not do: after a restore, places are used again.
+pub(crate) fn of_movement(its: &Item<'_>) -> u64 {
     let mut hasher = Xxh3::new();
-    hasher.update(b"here:");
-    hasher.update(place.as_bytes());
+    hasher.update(&its.day.0.to_le_bytes());
+    hasher.update(&its.amount.to_le_bytes());
+    hasher.update(its.place.as_bytes());
+    hasher.update(&[0]);
+    hasher.update(its.operation.as_bytes());
     hasher.digest()
 }
 
@@ -40,6 +43,19 @@ pub(crate) fn of_line(its: &Item<'_>) -> u64 {
     hasher.update(&[0]);
     hasher.update(its.reference.as_bytes());
     hasher.digest()
+}
+
+/// The key of an operation on one side of the account: a reversal has the same one, and is another movement.
+pub(crate) fn of_operation(operation: &str, amount: i64) -> u64 {
+    let mut hasher = Xxh3::new();
+    hasher.update(&amount.signum().to_le_bytes());
+    hasher.update(operation.as_bytes());
+    hasher.digest()
+}
+
+/// The key of a word beside an amount.
+pub(crate) fn of_word_at(word: &str, amount: i64) -> u64 {
+    of_word(word).wrapping_add(1).rotate_left(32) ^ amount.cast_unsigned()
 }
 
 /// The words of a line that may name an operation: the whole of its texts, what is between spaces, and what is between signs.

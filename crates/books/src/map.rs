@@ -148,16 +148,29 @@ pub(crate) struct Columns {
     pub(crate) quantity: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+fn yes() -> bool {
+    true
+}
+
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Matching {
     tolerance_days: Option<u8>,
     /// By how much an amount may differ where operation or reference are the same, in the smallest unit.
     #[serde(default)]
     pub(crate) tolerance_amount: u32,
+    /// Whether amount and day are enough.
+    #[serde(default = "yes")]
+    pub(crate) amount_and_day: bool,
     /// Whether an item may be counted in several lines, whose quantities are added.
     #[serde(default)]
     pub(crate) adds_lines: bool,
+}
+
+impl Default for Matching {
+    fn default() -> Self {
+        Self { tolerance_days: None, tolerance_amount: 0, amount_and_day: true, adds_lines: false }
+    }
 }
 
 impl Map {

@@ -3,8 +3,9 @@
 mod begin;
 mod leftovers;
 mod stages;
+mod twins;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::BookError;
 use crate::day::Day;
@@ -13,8 +14,9 @@ use crate::items::{Item, Items};
 use crate::keys;
 use crate::map::{Kind, Map};
 use crate::report::{Finding, Matched, Matter, Report, Tally};
-use crate::state::{Counted, Part, State};
+use crate::state::{Part, Settled, State};
 use crate::statement::Statement;
+use twins::Twins;
 
 /// How much may be open to be carried on to the next file.
 pub const OPEN_MAX: usize = 100_000;
@@ -45,6 +47,15 @@ pub struct Comparing {
     pub limit: usize,
 }
 
+/// What became of a movement before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    /// It has its line, by more than amount and day, or another amount in it.
+    Named,
+    /// Something else: another line may name it.
+    Other,
+}
+
 /// Compares a file with the movements that it is given.
 pub struct Matcher<'m> {
     map: &'m Map,
@@ -58,16 +69,22 @@ pub struct Matcher<'m> {
     /// The first day whose movements are wanted.
     here_from: Day,
     /// Movements that were settled, closed or carried on: they are not taken again.
-    passed: HashSet<u64>,
-    settled: Vec<(u64, u64)>,
-    /// What was closed by hand and did not come yet.
-    closed: Counted,
-    /// Whether it goes on from an earlier file.
-    goes_on: bool,
+    passed: HashMap<u64, Before>,
+    settled: Vec<Settled>,
+    /// The first day of what is kept as settled for the next file.
+    known_from: Day,
+    /// The first day that was ever compared.
+    since_ever: Day,
+    /// The last day of the file that it goes on from.
+    goes_on_from: Option<Day>,
     /// What was settled before, and may be asked for again.
     settled_before: u64,
     /// Amount, day and reference of what was matched, to find what is there once more.
-    twins: HashSet<u64>,
+    twins: Twins,
+    /// What names those that were matched by more than amount and day.
+    named: HashSet<u64>,
+    /// Lines that name what is matched already.
+    named_again: HashSet<usize>,
     movements: u64,
     matched: Matched,
     tallies: BTreeMap<Matter, Tally>,
@@ -100,16 +117,19 @@ impl<'m> Matcher<'m> {
             comparing,
             offset_ms: map.offset_ms()?,
             here_from: statement.from.plus(-tolerance),
+            known_from: statement.through.plus(1 - State::known_days(map)),
+            since_ever: base.as_ref().map_or(statement.from, |base| base.since),
+            goes_on_from: base.as_ref().map(|base| base.through),
             state,
             statement,
             by_operation: Index::default(),
             here: Items::default(),
-            passed: HashSet::new(),
+            passed: HashMap::new(),
             settled: Vec::new(),
-            closed: Counted::default(),
-            goes_on: base.is_some(),
             settled_before: 0,
-            twins: HashSet::new(),
+            twins: Twins::default(),
+            named: HashSet::new(),
+            named_again: HashSet::new(),
             movements: 0,
             matched: Matched::default(),
             tallies: BTreeMap::new(),
@@ -122,10 +142,6 @@ impl<'m> Matcher<'m> {
         if map.kind == Kind::Count {
             matcher.begin_count(base)?;
         } else {
-            for its in &matcher.state.closed {
-                matcher.closed.add(keys::of_id(&its.id));
-                matcher.passed.insert(keys::of_id(&its.id));
-            }
             base.map_or(Ok(()), |base| matcher.go_on(base))?;
             matcher.pass_closed();
         }
@@ -140,10 +156,12 @@ impl<'m> Matcher<'m> {
         (self.here_from.start_ms(self.offset_ms), end.start_ms(self.offset_ms))
     }
 
-    /// When the first day of the file begins: all movements since then must be known.
+    /// When the first day begins that no file before was about: all movements since then must be known.
     #[must_use]
     pub fn begins_ms(&self) -> i64 {
-        self.statement.from.start_ms(self.offset_ms)
+        let from = self.statement.from;
+        let unseen = self.goes_on_from.map_or(from, |through| from.min(through.plus(1)));
+        unseen.start_ms(self.offset_ms)
     }
 
     /// How many lines there are.
@@ -163,20 +181,23 @@ impl<'m> Matcher<'m> {
         if !is_count && (day < self.here_from || day > last || its.amount == 0) {
             return Ok(());
         }
-        if self.passed.contains(&keys::of_place(its.place)) {
-            return Ok(());
-        }
-        self.movements += 1;
         let amount = if self.map.here.opposite { its.amount.saturating_neg() } else { its.amount };
         let Movement { place, operation, hold, party, .. } = *its;
         let reference =
             if hold.is_empty() && party.is_empty() { String::new() } else { format!("{hold}\n{party}") };
         let day = if is_count { self.statement.through } else { day };
         let here = Item { line: 0, day, amount, operation, reference: &reference, place, since: None };
+        if let Some(before) = self.passed.get(&keys::of_movement(&here)) {
+            if *before == Before::Named {
+                self.remember(&here);
+            }
+            return Ok(());
+        }
+        self.movements += 1;
         match self.line_of(&here) {
             Some(at) => {
                 self.matched.operation += 1;
-                self.pair(at, &here);
+                self.pair(at, &here, false);
                 Ok(())
             }
             None => self.here.add(&here),
@@ -196,29 +217,52 @@ impl<'m> Matcher<'m> {
     }
 
     /// A line and its movement have found each other.
-    fn pair(&mut self, at: usize, here: &Item<'_>) {
+    fn pair(&mut self, at: usize, here: &Item<'_>, by_amount: bool) {
         let there = self.statement.items.get(at);
         self.matched.carried += u64::from(there.since.is_some() || here.since.is_some());
-        let (place, line) = (keys::of_place(here.place), keys::of_line(&there));
-        let known_from = self.statement.through.plus(1 - State::known_days(self.map));
-        if there.day.max(here.day) >= known_from {
-            self.settled.push((place, line));
-        }
-        for its in [here, &there] {
-            if !its.reference.is_empty() {
-                self.twins.insert(keys::of_line(&Item { operation: "", ..*its }));
-            }
-        }
+        let settled = Settled {
+            day: there.day.max(here.day),
+            movement: keys::of_movement(here),
+            line: keys::of_line(&there),
+            operation: if there.operation.is_empty() {
+                0
+            } else {
+                keys::of_operation(there.operation, there.amount)
+            },
+            by_amount,
+        };
+        self.twins.add(here);
+        self.twins.add(&there);
+        self.named.insert(settled.operation);
         let is_far = there.day.distance(here.day) > self.map.tolerance_days().unsigned_abs();
         let tolerated = u64::from(self.map.matching.tolerance_amount);
         let differs =
             there.amount.abs_diff(here.amount) > tolerated || is_far && self.map.kind == Kind::Statement;
         let finding = differs.then(|| self.different(&there, here));
         self.statement.items.close(at);
-        if let Some(finding) = finding
-            && !self.closed.take(keys::of_id(&finding.id))
-        {
-            self.note(finding, false);
+        match finding {
+            Some(finding) => self.note(finding, false),
+            None => self.settle(settled),
+        }
+        if !by_amount {
+            self.remember(here);
+        }
+    }
+
+    /// Keeps the names of a movement that has its line: another line with them is there once more.
+    fn remember(&mut self, here: &Item<'_>) {
+        if !here.operation.is_empty() {
+            self.named.insert(keys::of_operation(here.operation, here.amount));
+        }
+        for name in keys::names(here, &self.map.here.operation_prefixes) {
+            self.named.insert(keys::of_word_at(name, here.amount));
+        }
+    }
+
+    /// Keeps for the next file what it may have again.
+    fn settle(&mut self, its: Settled) {
+        if its.day >= self.known_from {
+            self.settled.push(its);
         }
     }
 
@@ -291,8 +335,14 @@ impl<'m> Matcher<'m> {
         self.note_rest();
         let Self { statement, mut findings, .. } = self;
         findings.sort_by(|a, b| (a.matter, a.day, a.line, &a.id).cmp(&(b.matter, b.day, b.line, &b.id)));
-        let part =
-            Part { from: statement.from, through: statement.through, open: self.open, settled: self.settled };
+        let part = Part {
+            from: statement.from,
+            through: statement.through,
+            since: self.since_ever,
+            known_from: self.known_from,
+            open: self.open,
+            settled: self.settled,
+        };
         let carried = statement.items.iter().filter(|its| its.since.is_some()).count();
         let report = Report {
             from: statement.from,

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::day::Day;
+use crate::items::Item;
+use crate::keys;
 use crate::number::Numbers;
 use crate::statement::BadLine;
 
@@ -74,7 +76,18 @@ pub struct Finding {
 impl Finding {
     /// The key of the line that it is, or was matched with.
     pub(crate) fn line_key(&self) -> Option<u64> {
-        self.id.strip_prefix("there:").and_then(|key| u64::from_str_radix(key, 16).ok())
+        let key = self.id.strip_prefix("there:").or_else(|| self.id.strip_prefix("pair:"));
+        key.and_then(|key| u64::from_str_radix(key, 16).ok())
+    }
+
+    /// The key of the movement that it is, or was matched with.
+    pub(crate) fn movement_key(&self) -> Option<u64> {
+        let (operation, place) = (self.operation.as_str(), self.place.as_str());
+        let day = self.here_day.unwrap_or(self.day);
+        let of = |amount| {
+            keys::of_movement(&Item { line: 0, day, amount, operation, reference: "", place, since: None })
+        };
+        self.here.map(of)
     }
 }
 

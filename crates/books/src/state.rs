@@ -10,7 +10,7 @@ use crate::map::Map;
 use crate::report::Finding;
 
 /// The layout of the state.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// How many days more than the tolerance files may overlap.
 const OVERLAP_DAYS: i32 = 7;
@@ -20,9 +20,39 @@ const OVERLAP_DAYS: i32 = 7;
 pub(crate) struct Part {
     pub(crate) from: Day,
     pub(crate) through: Day,
+    /// The first day that was ever compared: what is before it is not missed.
+    pub(crate) since: Day,
+    /// The first day of what it still knows to be settled.
+    pub(crate) known_from: Day,
     pub(crate) open: Vec<Finding>,
-    /// What was matched lately: the movement's place and the line, as numbers.
-    pub(crate) settled: Vec<(u64, u64)>,
+    /// What was matched lately.
+    pub(crate) settled: Vec<Settled>,
+}
+
+/// A movement and its line that have found each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(from = "(Day, u64, u64, u64, bool)", into = "(Day, u64, u64, u64, bool)")]
+pub(crate) struct Settled {
+    /// The later day of both.
+    pub(crate) day: Day,
+    pub(crate) movement: u64,
+    pub(crate) line: u64,
+    /// The key of the line's operation.
+    pub(crate) operation: u64,
+    /// Whether nothing but amount and day spoke for it.
+    pub(crate) by_amount: bool,
+}
+
+impl From<(Day, u64, u64, u64, bool)> for Settled {
+    fn from((day, movement, line, operation, by_amount): (Day, u64, u64, u64, bool)) -> Self {
+        Self { day, movement, line, operation, by_amount }
+    }
+}
+
+impl From<Settled> for (Day, u64, u64, u64, bool) {
+    fn from(its: Settled) -> Self {
+        (its.day, its.movement, its.line, its.operation, its.by_amount)
+    }
 }
 
 /// Something that was closed by hand.
@@ -34,6 +64,19 @@ pub struct Closed {
     pub reason: String,
     /// When.
     pub on: Day,
+    /// The keys of the line and of the movement that it was.
+    line: Option<u64>,
+    movement: Option<u64>,
+}
+
+impl Closed {
+    pub(crate) fn line(&self) -> Option<u64> {
+        self.line
+    }
+
+    pub(crate) fn movement(&self) -> Option<u64> {
+        self.movement
+    }
 }
 
 /// What stays from one file to the next.
@@ -100,14 +143,21 @@ impl State {
     /// # Errors
     /// When nothing of this name is open.
     pub fn close(&mut self, id: &str, reason: &str, on: Day) -> Result<(), BookError> {
-        let open = self.last.iter().chain(&self.before).flat_map(|part| &part.open);
-        let count = open.filter(|its| its.id == id).count();
-        let closed = self.closed.iter().filter(|its| its.id == id).count();
-        if count == 0 || closed >= count {
-            return Err(BookError::state(format!("nothing with the id {id} is open")));
-        }
-        self.closed.push(Closed { id: id.to_owned(), reason: reason.to_owned(), on });
+        let take = |part: &mut Option<Part>| {
+            let open = &mut part.as_mut()?.open;
+            open.iter().position(|its| its.id == id).map(|at| open.remove(at))
+        };
+        let its = take(&mut self.last)
+            .ok_or_else(|| BookError::state(format!("nothing with the id {id} is open")))?;
+        take(&mut self.before);
+        let (line, movement) = (its.line_key(), its.movement_key());
+        self.closed.push(Closed { id: its.id, reason: reason.to_owned(), on, line, movement });
         Ok(())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn last_open(&self) -> &[Finding] {
+        self.last.as_ref().map_or(&[], |part| &part.open)
     }
 
     /// What a file goes on from: the last one, or the one before if this is the last one again.

@@ -2,45 +2,45 @@
 
 use std::collections::BTreeMap;
 
-use super::{Matcher, there_id};
+use super::{Before, Matcher};
 use crate::BookError;
 use crate::day::Day;
 use crate::index::{Index, Key};
 use crate::items::Item;
 use crate::keys;
 use crate::report::{Finding, Matter};
-use crate::state::{Counted, Part, State};
+use crate::state::{Counted, Part};
 
 impl Matcher<'_> {
     /// What was open and settled before is not asked for again.
     pub(super) fn go_on(&mut self, base: Part) -> Result<(), BookError> {
-        let known_from = base.through.plus(1 - State::known_days(self.map));
-        self.here_from = known_from;
+        let tolerance = self.map.tolerance_days();
+        self.here_from = base.known_from.max(base.since.plus(-tolerance));
         let mut lines = Counted::default();
-        for (place, line) in base.settled {
-            self.passed.insert(place);
-            lines.add(line);
+        for its in base.settled {
+            self.passed.insert(its.movement, if its.by_amount { Before::Other } else { Before::Named });
+            self.named.insert(its.operation);
+            self.twins.add_line(its.line);
+            lines.add(its.line);
+            self.settle(its);
         }
         for its in base.open {
-            let is_closed = self.closed.take(keys::of_id(&its.id));
             if let Some(line) = its.line_key() {
                 lines.add(line);
             }
-            if its.there.is_none() {
-                self.passed.insert(keys::of_id(&its.id));
+            let is_pair = its.matter == Matter::Different;
+            let before = if is_pair { Before::Named } else { Before::Other };
+            self.passed.extend(its.movement_key().map(|key| (key, before)));
+            if is_pair {
+                self.note(its, true);
+                continue;
             }
-            match (is_closed, its.matter) {
-                (true, _) => {}
-                (false, Matter::Different) => self.note(its, true),
-                (false, matter) => {
-                    if matter == Matter::Doubled {
-                        self.doubled_before.insert(keys::of_id(&its.id));
-                    }
-                    self.carry(&its)?;
-                }
+            if its.matter == Matter::Doubled {
+                self.doubled_before.insert(keys::of_id(&its.id));
             }
+            self.carry(&its)?;
         }
-        self.pass_over(&mut lines, base.through, known_from);
+        self.pass_over(&mut lines, base.through, base.known_from);
         Ok(())
     }
 
@@ -67,15 +67,18 @@ impl Matcher<'_> {
         }
     }
 
-    /// Lines that were closed by hand are not compared again.
+    /// Lines and movements that were closed by hand are not compared again.
     pub(super) fn pass_closed(&mut self) {
-        if self.state.closed.is_empty() {
-            return;
+        let mut lines = Counted::default();
+        for its in &self.state.closed {
+            self.passed.extend(its.movement().map(|key| (key, Before::Named)));
+            its.line().into_iter().for_each(|line| lines.add(line));
         }
-        for at in self.statement.items.open().collect::<Vec<_>>() {
-            let its = self.statement.items.get(at);
-            if its.since.is_none() && self.closed.take(keys::of_id(&there_id(&its))) {
-                self.statement.items.close(at);
+        let items = &mut self.statement.items;
+        for at in items.open().collect::<Vec<_>>() {
+            let its = items.get(at);
+            if its.since.is_none() && lines.take(keys::of_line(&its)) {
+                items.close(at);
                 self.settled_before += 1;
             }
         }

@@ -11,7 +11,7 @@ impl Matcher<'_> {
     pub(super) fn note_rest(&mut self) {
         for at in self.statement.items.open().collect::<Vec<_>>() {
             let its = self.statement.items.get(at);
-            let is_doubled = self.has_twin(&its) || self.has_operation(&its);
+            let is_doubled = self.twins.has(&its) || self.names_again(at, &its);
             let matter = if is_doubled { Matter::Doubled } else { Matter::MissingHere };
             let (finding, is_carried) = (self.finding(matter, &its, true), its.since.is_some());
             self.note_again(finding, is_carried);
@@ -37,30 +37,24 @@ impl Matcher<'_> {
             // What is not there was not counted.
             return (its.amount != 0).then_some(Matter::MissingThere);
         }
-        if its.since.is_some() {
-            return Some(Matter::MissingThere);
-        }
-        let (from, through) = (self.statement.from, self.statement.through);
-        if its.day > through || (its.day < from && !self.goes_on) {
+        let through = self.statement.through;
+        if its.since.is_none() && (its.day > through || its.day < self.since_ever) {
             return None;
         }
-        if self.has_twin(its) {
+        if self.twins.has(its) {
             return Some(Matter::Doubled);
         }
         let is_late = its.day > through.plus(-self.map.tolerance_days());
         Some(if is_late { Matter::InTransit } else { Matter::MissingThere })
     }
 
-    /// Whether one with the same amount, day and reference was matched.
-    fn has_twin(&self, its: &Item<'_>) -> bool {
-        !its.reference.is_empty() && self.twins.contains(&keys::of_line(&Item { operation: "", ..*its }))
-    }
-
-    /// Whether a line with the same operation was matched.
-    fn has_operation(&self, its: &Item<'_>) -> bool {
+    /// Whether a line with the same operation was matched, or what it names.
+    fn names_again(&self, at: usize, its: &Item<'_>) -> bool {
+        if self.map.kind == Kind::Statement {
+            return self.named_again.contains(&at);
+        }
         let items = &self.statement.items;
         let mut same = self.by_operation.all_with_text(keys::of_id(its.operation));
-        !its.operation.is_empty()
-            && same.any(|at| !items.is_open(at) && items.get(at).operation == its.operation)
+        same.any(|at| !items.is_open(at) && items.get(at).operation == its.operation)
     }
 }

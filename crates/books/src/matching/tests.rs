@@ -30,7 +30,18 @@ fn movement<'t>(place: &'t str, (its_day, amount, operation, hold, party): Ours<
 }
 
 fn run(map: &Map, lines: &str, ours: &[Ours<'_>], state: Option<State>) -> (Report, State) {
-    try_run(map, lines, ours, state).unwrap_or_else(|error| panic!("{error}"))
+    run_days(map, lines, None, ours, state)
+}
+
+/// With a file that is about these days.
+fn run_days(
+    map: &Map,
+    lines: &str,
+    days: Option<(Day, Day)>,
+    ours: &[Ours<'_>],
+    state: Option<State>,
+) -> (Report, State) {
+    try_run_days(map, lines, days, ours, state).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn try_run(
@@ -39,7 +50,18 @@ fn try_run(
     ours: &[Ours<'_>],
     state: Option<State>,
 ) -> Result<(Report, State), String> {
-    let reading = Reading { today: day(60), limit: 10, from: None, through: None };
+    try_run_days(map, lines, None, ours, state)
+}
+
+fn try_run_days(
+    map: &Map,
+    lines: &str,
+    days: Option<(Day, Day)>,
+    ours: &[Ours<'_>],
+    state: Option<State>,
+) -> Result<(Report, State), String> {
+    let (from, through) = days.unzip();
+    let reading = Reading { today: day(60), limit: 10, from, through };
     let text = |error: crate::BookError| error.to_string();
     let statement = Statement::read(lines.as_bytes(), map, reading).map_err(text)?;
     let comparing = Comparing { file: "f.csv".to_owned(), limit: 10 };
