@@ -39,6 +39,6 @@ pub use items::{ITEMS_MAX, Item, Items};
 pub use map::{Format, Here, Kind, Map, There, Units};
 pub use matching::{Comparing, Matcher, Movement, OPEN_MAX};
 pub use number::Numbers;
-pub use report::{Finding, Matched, Matter, Report, Tally};
+pub use report::{Finding, Matched, Matter, Pair, Report, Tally};
 pub use state::{Closed, State};
 pub use statement::{BadLine, Reading, Statement};

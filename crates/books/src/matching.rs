@@ -13,7 +13,7 @@ use crate::index::Index;
 use crate::items::{Item, Items};
 use crate::keys;
 use crate::map::{Kind, Map};
-use crate::report::{Finding, Matched, Matter, Report, Tally};
+use crate::report::{Finding, Matched, Matter, Pair, Report, Tally};
 use crate::state::{Part, Settled, State};
 use crate::statement::Statement;
 use twins::Twins;
@@ -87,6 +87,7 @@ pub struct Matcher<'m> {
     named_again: HashSet<usize>,
     movements: u64,
     matched: Matched,
+    by_amount: Vec<Pair>,
     tallies: BTreeMap<Matter, Tally>,
     findings: Vec<Finding>,
     /// What stays open.
@@ -132,6 +133,7 @@ impl<'m> Matcher<'m> {
             named_again: HashSet::new(),
             movements: 0,
             matched: Matched::default(),
+            by_amount: Vec::new(),
             tallies: BTreeMap::new(),
             findings: Vec::new(),
             open: Vec::new(),
@@ -244,8 +246,27 @@ impl<'m> Matcher<'m> {
             Some(finding) => self.note(finding, false),
             None => self.settle(settled),
         }
-        if !by_amount {
+        if by_amount {
+            self.list(at, here);
+        } else {
             self.remember(here);
+        }
+    }
+
+    /// Lists what nothing but amount and day speak for: two operations may be meant.
+    fn list(&mut self, at: usize, here: &Item<'_>) {
+        let there = self.statement.items.get(at);
+        self.matched.both_named += u64::from(!there.operation.is_empty() && !here.operation.is_empty());
+        if self.by_amount.len() < self.comparing.limit {
+            self.by_amount.push(Pair {
+                line: (there.line > 0).then_some(there.line),
+                day: there.day,
+                here_day: here.day,
+                amount: there.amount,
+                operation: there.operation.to_owned(),
+                here_operation: here.operation.to_owned(),
+                place: here.place.to_owned(),
+            });
         }
     }
 
@@ -353,6 +374,7 @@ impl<'m> Matcher<'m> {
             settled: self.settled_before,
             movements: self.movements,
             matched: self.matched,
+            by_amount: self.by_amount,
             tallies: self.tallies,
             findings,
             bad_count: statement.bad_count,

@@ -111,8 +111,29 @@ pub struct Matched {
     pub reference: u64,
     /// By amount and day.
     pub amount_and_day: u64,
+    /// How many of these name an operation on both sides, and not the same one.
+    pub both_named: u64,
     /// How many of them were open last time.
     pub carried: u64,
+}
+
+/// A line and a movement for which nothing but amount and day speak.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// The line of this file; none if it is of an earlier one.
+    pub line: Option<u32>,
+    /// The day of the line.
+    pub day: Day,
+    /// The day of the movement.
+    pub here_day: Day,
+    /// The amount.
+    pub amount: i64,
+    /// The operation that the line names.
+    pub operation: String,
+    /// The operation of the movement.
+    pub here_operation: String,
+    /// Where the movement is.
+    pub place: String,
 }
 
 /// The report.
@@ -134,6 +155,8 @@ pub struct Report {
     pub movements: u64,
     /// How many were matched.
     pub matched: Matched,
+    /// The first of those that were matched by amount and day.
+    pub by_amount: Vec<Pair>,
     /// How many are open.
     pub tallies: BTreeMap<Matter, Tally>,
     /// The first of each kind.
@@ -179,6 +202,18 @@ impl Report {
         })
     }
 
+    fn pair(&self, its: &Pair) -> Value {
+        json!({
+            "line": its.line,
+            "date": its.day.to_string(),
+            "here_date": its.here_day.to_string(),
+            "amount": self.numbers.show(its.amount),
+            "operation": its.operation,
+            "here_operation": its.here_operation,
+            "place": its.place,
+        })
+    }
+
     /// The report as JSON.
     #[must_use]
     pub fn json(&self) -> Value {
@@ -202,8 +237,10 @@ impl Report {
                 "operation": self.matched.operation,
                 "reference": self.matched.reference,
                 "amount_and_day": self.matched.amount_and_day,
+                "both_named": self.matched.both_named,
                 "carried": self.matched.carried,
             },
+            "by_amount_and_day": self.by_amount.iter().map(|its| self.pair(its)).collect::<Vec<_>>(),
             "differences": self.differences(),
             "tallies": tallies,
             "findings": self.findings.iter().map(|its| self.row(its)).collect::<Vec<_>>(),

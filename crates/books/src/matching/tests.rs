@@ -1,5 +1,7 @@
 //! Statements against movements, one after the other.
 
+mod stages;
+
 use super::{Comparing, Matcher, Movement};
 use crate::day::Day;
 use crate::map::Map;

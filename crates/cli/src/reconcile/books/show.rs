@@ -64,8 +64,12 @@ fn summary(report: &Report) -> [String; 2] {
     for (count, what) in others.iter().filter(|its| its.0 > 0) {
         read.push_str(&format!("; {count} {what}"));
     }
+    let named = match matched.both_named {
+        0 => String::new(),
+        count => format!(" ({count} of which name another operation on each side)"),
+    };
     let found = format!(
-        "matched by operation or item {}, by reference {}, by amount and day {}; {} of them were open before",
+        "matched by operation or item {}, by reference {}, by amount and day {}{named}; {} of them were open before",
         matched.operation, matched.reference, matched.amount_and_day, matched.carried
     );
     [read, found]
