@@ -1,5 +1,6 @@
 //! Statements against movements, one after the other.
 
+mod history;
 mod stages;
 
 use super::{Comparing, Matcher, Movement};
