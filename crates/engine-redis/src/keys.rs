@@ -30,7 +30,7 @@ pub fn slot(hashed: &[u8]) -> u16 {
 /// | `book`, `levels`; `level_totals` | `market side rank priority order`, `market side rank`; by level |
 /// | `own`; `own_levels` | `market owner priority order`; by `market owner side rank` |
 /// | `due`, `due_by`, `ended` | `deadline kind resource record`, `kind resource deadline record`, as `due` |
-/// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence namespace id` |
+/// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence number ids` |
 /// | `histories` | hash: the epochs that wrote the log, by their first sequence |
 /// | `log` | stream: entries, under the sequence of their last event |
 ///

@@ -15,7 +15,7 @@ use super::keys::Keys;
 const COUNT_INTERVAL: Duration = Duration::from_secs(1);
 const SEARCH_INTERVAL: Duration = Duration::from_secs(5);
 
-/// From how many ids on a list is long: Redis goes through it from one of its ends.
+/// From how many elements on a list is long: Redis goes through it from one of its ends.
 const LONG: u64 = 100_000;
 
 /// Where the operator put the clock back: what was logged up to a sequence counts as made at a time at the latest.
@@ -29,12 +29,31 @@ impl Moved {
         Self(words.and_then(|(sequence, to)| Some((sequence.parse().ok()?, to.parse().ok()?))))
     }
 
-    /// When an id was made, by an element of the list: its stamp, sequence and key.
-    fn made_at(self, element: &str) -> Option<TimeMs> {
-        let mut words = element.split(' ');
-        let at: TimeMs = words.next()?.parse().ok()?;
-        let sequence: u64 = words.next()?.parse().ok()?;
-        Some(self.0.filter(|(through, _)| sequence <= *through).map_or(at, |(_, to)| at.min(to)))
+    /// When the ids of an element were made.
+    fn made_at(self, element: &Element) -> TimeMs {
+        let Element { at, sequence, .. } = *element;
+        self.0.filter(|(through, _)| sequence <= *through).map_or(at, |(_, to)| at.min(to))
+    }
+}
+
+/// An element of the list: ids that were made at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Element {
+    at: TimeMs,
+    sequence: u64,
+    /// The numbers of its first id, and of the one behind its last.
+    first: u64,
+    end: u64,
+}
+
+impl Element {
+    /// Reads stamp, sequence, number and ids, a line each.
+    fn read(text: &str) -> Option<Self> {
+        let mut words = text.splitn(4, ' ');
+        let mut number = || words.next()?.parse().ok();
+        let (at, sequence, first) = (number()?, number()?, number()?);
+        let count = words.next()?.split('\n').count() as u64;
+        Some(Self { at, sequence, first, end: first + count })
     }
 }
 
@@ -74,13 +93,17 @@ impl LockedIds {
             first_locked: now.saturating_sub(settings.window_ms_min),
         };
         let length: u64 = link.send(redis::cmd("LLEN").arg(&list.key)).await?;
-        // Mostly all or none of them are; that is seen at the ends, where Redis need not search.
-        if length == 0 || !list.is_locked(-1, moved).await? {
+        let (first, last) = (list.element(0).await?, list.element(-1).await?);
+        let Some((first, last)) = first.zip(last).filter(|(_, last)| list.is_locked(last, moved)) else {
             self.count = 0;
-        } else if list.is_locked(0, moved).await? {
-            self.count = length;
+            return Ok(());
+        };
+        // Mostly all or none of them are; that is seen at the ends, where Redis need not search.
+        if list.is_locked(&first, moved) {
+            self.count = last.end.saturating_sub(first.first);
         } else if length < LONG || self.searches.pass() {
-            self.count = length - list.first_locked(length, moved).await?;
+            let locked = list.first_locked(length, moved).await?;
+            self.count = last.end.saturating_sub(locked.map_or(last.end, |element| element.first));
         }
         Ok(())
     }
@@ -95,24 +118,30 @@ struct List<'a> {
 }
 
 impl List<'_> {
-    async fn is_locked(&self, place: i64, moved: Moved) -> Result<bool, Failure> {
+    /// The element of a place; none where it was forgotten since the length was asked.
+    async fn element(&self, place: i64) -> Result<Option<Element>, Failure> {
         let mut index = redis::cmd("LINDEX");
         index.arg(&self.key).arg(place);
-        let element: Option<String> = self.link.send(&index).await?;
-        let made = element.and_then(|element| moved.made_at(&element));
-        // What was forgotten since the length was asked is not locked.
-        Ok(made.is_some_and(|made| made > self.first_locked))
+        let text: Option<String> = self.link.send(&index).await?;
+        Ok(text.as_deref().and_then(Element::read))
     }
 
-    /// The place of the first that is locked, of so many.
-    async fn first_locked(&self, length: u64, moved: Moved) -> Result<u64, Failure> {
-        let (mut first, mut end) = (0, length);
+    fn is_locked(&self, element: &Element, moved: Moved) -> bool {
+        moved.made_at(element) > self.first_locked
+    }
+
+    /// The first that is locked, of so many.
+    async fn first_locked(&self, length: u64, moved: Moved) -> Result<Option<Element>, Failure> {
+        let (mut first, mut end, mut locked) = (0, length, None);
         while first < end {
             let middle = first.midpoint(end);
-            let place = i64::try_from(middle).unwrap_or(i64::MAX);
-            if self.is_locked(place, moved).await? { end = middle } else { first = middle + 1 }
+            let element = self.element(i64::try_from(middle).unwrap_or(i64::MAX)).await?;
+            match element.filter(|element| self.is_locked(element, moved)) {
+                Some(element) => (end, locked) = (middle, Some(element)),
+                None => first = middle + 1,
+            }
         }
-        Ok(first)
+        Ok(locked)
     }
 }
 
@@ -123,9 +152,17 @@ mod tests {
     #[test]
     fn ids_from_before_the_clock_was_put_back_count_as_made_then() {
         let moved = Moved::read(Some("7 1000"));
-        assert_eq!(moved.made_at("5000 7 a"), Some(1_000));
-        assert_eq!(moved.made_at("5000 8 n b"), Some(5_000));
+        let element = |text| Element::read(text).expect("an element");
+        assert_eq!(moved.made_at(&element("5000 7 1 a")), 1_000);
+        assert_eq!(moved.made_at(&element("5000 8 1 n b")), 5_000);
         assert_eq!(Moved::read(Some("")), Moved::default());
-        assert_eq!(Moved::default().made_at("5000 7 a"), Some(5_000));
+        assert_eq!(Moved::default().made_at(&element("5000 7 1 a")), 5_000);
+    }
+
+    #[test]
+    fn an_element_says_how_many_ids_it_has() {
+        let element = Element { at: 5_000, sequence: 7, first: 40, end: 43 };
+        assert_eq!(Element::read("5000 7 40 a\nshop b\nc"), Some(element));
+        assert_eq!(Element::read("5000 7 a"), None);
     }
 }

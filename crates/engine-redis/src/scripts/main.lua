@@ -82,7 +82,7 @@ local function load_meta()
   meta_before, meta_write = texts, nil
   if kept and is_left(texts, kept.texts) then
     call.meta, values_before = kept.meta, kept.values
-    operations.resume(kept.oldest)
+    operations.resume(kept.ordinals)
   else
     call.meta, values_before = take_apart(texts)
   end
@@ -98,7 +98,7 @@ local function keep_meta()
   for at = 1, FIELD_COUNT do values_before[at] = meta[META_FIELDS[at]] end
   if left[key] == nil then left_count = left_count + 1 end
   if left_count > LEFT_MAX then left, left_count = {}, 1 end
-  left[key] = { texts = texts, meta = meta, values = values_before, oldest = operations.oldest_left() }
+  left[key] = { texts = texts, meta = meta, values = values_before, ordinals = operations.left() }
 end
 
 -- The epoch of a new leadership: the next count, and 32 bits that no other leadership has which goes on from the same

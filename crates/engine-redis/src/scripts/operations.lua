@@ -1,8 +1,9 @@
 -- What is remembered of operations, so that one id has one effect and one answer. As
 -- `core/src/operations.rs`, but that every outcome is kept in place: the log may be trimmed.
 --
--- The hash `operations` has the receipts by id; the list `operations_by` has them in the order of their
--- stamps, as stamp, last sequence and id, so that the oldest are forgotten first.
+-- The hash `operations` has the receipts by id; the list `operations_by` has the ids in the order of their stamps, so that
+-- the oldest are forgotten first. Those of one call whose last sequences follow each other are one element: stamp, sequence
+-- and number of the first, and the ids a line each. Numbers go up by one with each id, so both ends say how many there are.
 
 -- How many records one operation pushes out at most, so that no call waits for a day's worth of them.
 -- Where operations_max stays as it is, that is seen nowhere: what left the window is not found.
@@ -21,50 +22,91 @@ local function key_of_begun(begun)
   return " " .. begun
 end
 
--- Elements of the list: those that the call has added and taken off, and those that it has read of the oldest.
-local added, added_count, taken_off, read = {}, 0, {}, {}
+-- The elements that the call has added, as groups: `at`, `sequence` and `ordinal` of the first id, and the `keys` of all, of which
+-- so many are `forgotten` already. And those that it has read of the oldest, of which so many are taken off.
+local added, read, taken_off = {}, {}, 0
 
--- How many elements the list had before the call and has now, and the oldest of them; nil while not known.
-local count_before, count_now, oldest_now
+-- How many elements the list had before the call; the numbers of the oldest id and of the next one; the group that has the
+-- oldest, and of that id stamp and last sequence. Nil while not known.
+local elements_before, first_ordinal, next_ordinal, front, oldest_at, oldest_sequence
 
 -- Forgets what a call before this one has read and changed.
 function operations.clear()
-  added, added_count, taken_off, read = {}, 0, {}, {}
-  count_before, count_now, oldest_now = nil, nil, nil
+  added, read, taken_off = {}, {}, 0
+  elements_before, first_ordinal, next_ordinal, front, oldest_at, oldest_sequence = nil, nil, nil, nil, nil, nil
 end
 
--- Goes on with what the last call has left, where the list is as that has left it: which element is the oldest.
-function operations.resume(oldest_left)
-  oldest_now = oldest_left
+-- Goes on with what the last call has left, where the list is as that has left it.
+function operations.resume(known)
+  if known then first_ordinal, next_ordinal, oldest_at, oldest_sequence = unpack(known) end
 end
 
--- The oldest element that the call leaves, where it is known.
-function operations.oldest_left()
-  return oldest_now
+-- What the next call can go on with, if it is known.
+function operations.left()
+  return next_ordinal and oldest_at and { first_ordinal, next_ordinal, oldest_at, oldest_sequence }
+end
+
+-- An element taken apart, its ids in one text.
+local function group_of(element)
+  local at, sequence, ordinal, lines = string.match(element, "^(%d+) (%d+) (%d+) ()")
+  if not lines then error("the list of operations is damaged: " .. element, 0) end
+  return { at = at + 0, sequence = sequence + 0, ordinal = ordinal + 0, forgotten = 0, element = element, lines = lines }
+end
+
+-- The ids of a group.
+local function keys_of(group)
+  local keys = group.keys
+  if keys then return keys end
+  keys = {}
+  for key in string.gmatch(string.sub(group.element, group.lines), "[^\n]+") do keys[#keys + 1] = key end
+  group.keys = keys
+  return keys
+end
+
+-- The element of a group, without the ids that are forgotten.
+local function element_of(group)
+  local gone = group.forgotten
+  return number(group.at) .. " " .. number(group.sequence + gone) .. " " .. number(group.ordinal + gone) .. " "
+    .. table.concat(keys_of(group), "\n", gone + 1)
 end
 
 local function count()
-  if not count_now then
-    count_before = records.note_type("operations_by") or redis.call("LLEN", records.key("operations_by"))
-    count_now = count_before
+  if not elements_before then
+    local key = records.key("operations_by")
+    elements_before = records.note_type("operations_by") or redis.call("LLEN", key)
+    if elements_before == 0 then
+      first_ordinal, next_ordinal, oldest_at = 0, 0, nil
+    elseif not next_ordinal then
+      first_ordinal = group_of(redis.call("LINDEX", key, "0")).ordinal
+      local last = group_of(redis.call("LINDEX", key, "-1"))
+      next_ordinal = last.ordinal + #keys_of(last)
+    end
   end
-  return count_now
+  return next_ordinal - first_ordinal
 end
 
--- The stamp, last sequence and id of the oldest that is remembered, or nil.
-local function oldest()
-  if oldest_now then return oldest_now end
-  local place = #taken_off + 1
-  if place > #read and #read < count_before then
-    local last = place == 1 and 0 or place + FORGOTTEN_MAX
-    read = redis.call("LRANGE", records.key("operations_by"), "0", number(last))
+-- The group that has the oldest id, or nil.
+local function oldest_group()
+  if front and front.forgotten < #keys_of(front) then return front end
+  if front then taken_off = taken_off + 1 end
+  if taken_off == #read and #read < elements_before then
+    local last = taken_off == 0 and 0 or taken_off + FORGOTTEN_MAX
+    local elements = redis.call("LRANGE", records.key("operations_by"), number(taken_off), number(last))
+    for at = 1, #elements do read[#read + 1] = group_of(elements[at]) end
   end
   -- Behind those of before the call come those that it remembered itself.
-  local element = read[place] or added[place - #read]
-  if not element then return nil end
-  local at, sequence_last, key = string.match(element, "^(%d+) (%d+) (.*)$")
-  oldest_now = { at = tonumber(at), sequence_last = tonumber(sequence_last), key = key, element = element }
-  return oldest_now
+  front = read[taken_off + 1] or added[taken_off + 1 - #read]
+  return front
+end
+
+-- Stamp and last sequence of the oldest id; nil where there is none.
+local function oldest()
+  if not oldest_at then
+    local group = oldest_group()
+    if not group then return nil end
+    oldest_at, oldest_sequence = group.at, group.sequence + group.forgotten
+  end
+  return oldest_at, oldest_sequence
 end
 
 -- The stamp up to which ids may have been forgotten.
@@ -96,8 +138,8 @@ end
 -- How long no new id can be remembered, because it would push one out that must not be forgotten yet; nil where one can.
 function operations.wait_ms(now)
   if count() < settings.operations_max then return nil end
-  local first = oldest()
-  local made = first and made_at(first.at, first.sequence_last) or now
+  local at, sequence = oldest()
+  local made = at and made_at(at, sequence) or now
   local wait_ms = made + settings.window_ms_min - now
   return wait_ms > 0 and wait_ms or nil
 end
@@ -111,30 +153,38 @@ end
 -- Forgets the oldest that left the window or have no room, for so many operations that were remembered.
 local function forget(now, remembered)
   for _ = 1, FORGOTTEN_MAX * remembered do
-    local first = oldest()
-    if not first then return end
-    local made = made_at(first.at, first.sequence_last)
+    local at, sequence = oldest()
+    if not at then return end
+    local made = made_at(at, sequence)
     local over = made + settings.window_ms <= now
-    local crowded = count_now > settings.operations_max and made + settings.window_ms_min <= now
+    local crowded = count() > settings.operations_max and made + settings.window_ms_min <= now
     if not over and not crowded then return end
     if not over then call.meta.forgotten_at = made end
-    taken_off[#taken_off + 1] = first.element
-    oldest_now, count_now = nil, count_now - 1
-    local record = records.get("operations", first.key)
+    local group = oldest_group()
+    group.forgotten, first_ordinal, oldest_at = group.forgotten + 1, first_ordinal + 1, nil
+    local key = keys_of(group)[group.forgotten]
+    local record = records.get("operations", key)
     -- The id may have been used again since.
-    if record and record.sequence_last == first.sequence_last then records.remove("operations", first.key) end
+    if record and record.sequence_last == sequence then records.remove("operations", key) end
   end
 end
 
--- The list for a run of operations, whose elements are added behind those that it has: so many.
-function operations.open_list()
-  return added, added_count
+-- The group for ids from a stamp and last sequence on, and how many it has.
+local function open_group(at, sequence)
+  local group = added[#added]
+  if group and group.at == at and group.sequence + #group.keys == sequence then return group.keys, #group.keys end
+  count()
+  group = { at = at, sequence = sequence, ordinal = next_ordinal, keys = {}, forgotten = 0 }
+  added[#added + 1] = group
+  return group.keys, 0
 end
 
--- Takes the list back, with the elements that it has now, and forgets what left the window or has no room.
-function operations.close_list(elements_count, now)
-  local remembered = elements_count - added_count
-  added_count, count_now = elements_count, count_now + remembered
+-- The keys for a run of operations of one event each, and how many there are.
+operations.open_keys = open_group
+
+-- Takes the keys back, with so many more, and forgets what left the window or has no room.
+function operations.close_keys(remembered, now)
+  next_ordinal = next_ordinal + remembered
   forget(now, remembered)
 end
 
@@ -142,9 +192,9 @@ end
 -- has no room.
 function operations.remember(key, at, sequence_last, receipt)
   records.put_text("operations", key, receipt)
-  added_count, count_now = added_count + 1, count() + 1
-  added[added_count] = number(at) .. " " .. number(sequence_last) .. " " .. key
-  forget(at, 1)
+  local keys, keys_count = open_group(at, sequence_last)
+  keys[keys_count + 1] = key
+  operations.close_keys(1, at)
 end
 
 -- Keeps the receipt of an operation without an id that another caller began, who will ask for it.
@@ -173,21 +223,38 @@ function operations.check_age(id, made_at, now)
   if made_at <= first + lead then return outcomes.new(codes.ID_EXPIRED, id, now - first) end
 end
 
+-- What the call takes off the list, the oldest first, and the group of which it takes a part.
+local function taken()
+  local gone, part = {}, nil
+  for at = 1, #read do
+    local group = read[at]
+    if group.forgotten > 0 and group.forgotten == #keys_of(group) then
+      gone[at] = group.element
+    elseif group.forgotten > 0 then
+      part = group
+    end
+  end
+  return gone, part
+end
+
 -- Plans what the call changes of the list. What it has added and taken off again was never in it.
 function operations.plan(plan, add_step, each_piece)
-  local key, taken = records.key("operations_by"), math.min(#taken_off, #read)
-  local kept, back = added, {}
-  if #taken_off > taken then
-    kept = {}
-    for at = #taken_off - taken + 1, #added do kept[#kept + 1] = added[at] end
+  local key, kept, back = records.key("operations_by"), {}, {}
+  local gone, part = taken()
+  for _, group in ipairs(added) do
+    if group.forgotten < #group.keys then kept[#kept + 1] = element_of(group) end
   end
-  for at = taken, 1, -1 do back[#back + 1] = taken_off[at] end
+  for at = #gone, 1, -1 do back[#back + 1] = gone[at] end
   each_piece(kept, function(piece)
     local function inverses() return { { "RPOP", key, number(#piece) } } end
     add_step(plan, "operations_by", { "RPUSH", key, unpack(piece) }, inverses)
   end)
-  if taken > 0 then
+  if part then
+    local function inverses() return { { "LSET", key, number(#gone), part.element } } end
+    add_step(plan, "operations_by", { "LSET", key, number(#gone), element_of(part) }, inverses)
+  end
+  if #gone > 0 then
     local function inverses() return { { "LPUSH", key, unpack(back) } } end
-    add_step(plan, "operations_by", { "LPOP", key, number(taken) }, inverses)
+    add_step(plan, "operations_by", { "LPOP", key, number(#gone) }, inverses)
   end
 end

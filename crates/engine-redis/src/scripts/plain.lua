@@ -51,10 +51,10 @@ function plain.serve(values, at, receipts, count, events_max)
   if room <= 0 then return at, count end
   for _, run in ipairs(runs) do run.begin() end
   local known, changed, write, words = records.added("operations")
-  local elements, element_count = operations.open_list()
+  local keys, key_count = operations.open_keys(now, before + 1)
   local list, length = log.open_list()
   local sequence, thousands, digits_of = before, false, last_digits
-  local stamped, stamped_by, front, by = "|" .. number(now) .. "|", number(now) .. " ", false, false
+  local stamped, front = "|" .. number(now) .. "|", false
   local middle = log.middle_of(1, meta.epoch, codes.APPLIED) .. "["
   while room > 0 do
     local function_of, place, key, id, fingerprint = functions[values[at]], at + SHORT_PLACE, values[at + 1], nil, nil
@@ -78,7 +78,7 @@ function plain.serve(values, at, receipts, count, events_max)
       thousands = sequence - low
       local text = thousands > 0 and thousands_text(thousands / 1000) or ""
       digits_of = thousands > 0 and last_digits or first_digits
-      front, by = stamped .. text, stamped_by .. text
+      front = stamped .. text
     end
     local low_text, first_text, first_low = digits_of[low], "", nil
     if first < 1000 then
@@ -95,9 +95,9 @@ function plain.serve(values, at, receipts, count, events_max)
         .. (second and number(second) or "null") .. (third and "," .. number(third) .. "]" or "]")
     end
     list[length + 2] = receipt
-    element_count, count = element_count + 1, count + 1
+    key_count, count = key_count + 1, count + 1
     known[key], write[words + 1], write[words + 2] = receipt, key, receipt
-    elements[element_count] = by .. low_text .. " " .. key
+    keys[key_count] = key
     receipts[count] = receipt
     room, length, words, at = room - 1, last, words + 2, place + sizes_of[function_of]
   end
@@ -106,7 +106,7 @@ function plain.serve(values, at, receipts, count, events_max)
     for _, run in ipairs(runs) do run.finish() end
     records.note_added("operations", words)
     log.close_list(length, sequence - before)
-    operations.close_list(element_count, now)
+    operations.close_keys(sequence - before, now)
   end
   return at, count
 end
