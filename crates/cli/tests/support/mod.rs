@@ -149,19 +149,20 @@ impl Server {
 
     /// The resident memory of the process, in KiB.
     pub fn resident_kib(&self) -> u64 {
-        self.status_kib("VmRSS:")
+        self.kernel_status("VmRSS:")
     }
 
     /// The most that it ever was.
     pub fn peak_resident_kib(&self) -> u64 {
-        self.status_kib("VmHWM:")
+        self.kernel_status("VmHWM:")
     }
 
-    fn status_kib(&self, name: &str) -> u64 {
+    /// A number that the kernel gives of the process.
+    pub fn kernel_status(&self, name: &str) -> u64 {
         let path = format!("/proc/{}/status", self.pid());
         let status = std::fs::read_to_string(path).expect("the process's status");
-        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("its memory");
-        line.split_whitespace().next().and_then(|kib| kib.parse().ok()).expect("a number")
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a line of that name");
+        line.split_whitespace().next().and_then(|number| number.parse().ok()).expect("a number")
     }
 
     /// Kills it with SIGKILL, like a power failure.

@@ -12,7 +12,7 @@ use scarce_gateway_resp::RespShared;
 use scarce_settings::ServerSettings;
 
 use super::ports::Ports;
-use super::{Options, ServeError, Started, memory};
+use super::{Options, ServeError, Started, machine, memory};
 
 pub(super) fn start(
     settings: &ServerSettings,
@@ -21,6 +21,7 @@ pub(super) fn start(
     state: state::StateSettings,
     progress: &mut dyn FnMut(RecoveryProgress),
 ) -> Result<Started, ServeError> {
+    machine::refuse_huge_pages();
     let engine_settings = engine_settings(settings, options, state);
     let loading = ports.loading()?;
     let recovered = embedded::open(&settings.data, &engine_settings, &mut |at| {

@@ -26,6 +26,15 @@ pub fn memory_max() -> Option<u64> {
     [Memory::of_machine().total, Cgroup::of_process().memory_max].into_iter().flatten().min()
 }
 
+/// Tells the kernel to give this process memory in small pages only. A huge page is cleared as a whole when it is first
+/// touched, and the thread that touches it waits: for milliseconds where a virtual machine has to get it from its host.
+/// Where the kernel knows nothing of huge pages, there is nothing to do.
+pub fn refuse_huge_pages() {
+    if let Err(error) = rustix::thread::disable_transparent_huge_pages(true) {
+        tracing::debug!(%error, "the kernel was not told to do without huge pages");
+    }
+}
+
 /// A line of `/proc/meminfo`, in bytes.
 fn meminfo(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
