@@ -41,7 +41,7 @@ impl Keeper {
         let segments_retired = segments_retired.unwrap_or(0);
         if let Some(state_bytes) = self.memory.state_bytes(&self.memory_share) {
             // Without it a start estimates by the size of the snapshot.
-            let _ = save_note(&*self.home.storage, state_bytes);
+            let _ = save_note(&*self.home.storage, &info, state_bytes);
         }
         let SnapshotInfo { sequence, digest, payload_bytes, .. } = info;
         Ok(SnapshotDone { sequence, digest, payload_bytes, segments_retired, is_new })

@@ -1,7 +1,7 @@
 //! Whether a start fits into the budget, so that it ends with advice before the kernel ends it.
 
 use crate::partition::PartitionHome;
-use crate::snapshot;
+use crate::snapshot::{self, SnapshotInfo};
 use crate::storage::{Storage, StorageError, read_small, replace, sealed, unsealed};
 
 use super::Memory;
@@ -10,7 +10,7 @@ const FILE_NAME: &str = "memory";
 const TEMPORARY_NAME: &str = "memory.tmp";
 const FILE_BYTES_MAX: u64 = 1 << 10;
 
-/// What a state takes at least, where no note says it, in percent of its snapshot's payload.
+/// What a state is taken to take where no note says it, in percent of its snapshot's payload: rather too much.
 const STATE_PERCENT: u64 = 150;
 
 /// The data does not fit into the memory that the process may take.
@@ -43,26 +43,34 @@ pub enum TooLarge {
     },
 }
 
-/// Notes beside a snapshot how much memory the state in it takes.
-pub(crate) fn save(storage: &dyn Storage, state_bytes: u64) -> Result<(), StorageError> {
-    replace(storage, TEMPORARY_NAME, FILE_NAME, sealed(&format!("state_bytes = {state_bytes}\n")).as_bytes())
+/// Notes how much memory the state in a snapshot takes.
+pub(crate) fn save(storage: &dyn Storage, info: &SnapshotInfo, state_bytes: u64) -> Result<(), StorageError> {
+    let text = format!("{}{state_bytes}\n", of_snapshot(info));
+    replace(storage, TEMPORARY_NAME, FILE_NAME, sealed(&text).as_bytes())
 }
 
-fn load(storage: &dyn Storage) -> Option<u64> {
+/// The note of this snapshot. Beside one that was put back it may be another one's.
+fn load(storage: &dyn Storage, info: &SnapshotInfo) -> Option<u64> {
     let bytes = read_small(storage, FILE_NAME, FILE_BYTES_MAX).ok()??;
     let text = String::from_utf8(bytes).ok()?;
-    unsealed(&text)?.trim().strip_prefix("state_bytes = ")?.parse().ok()
+    unsealed(&text)?.trim().strip_prefix(&of_snapshot(info))?.parse().ok()
 }
 
-/// What the newest snapshot's state takes. Snapshots that cannot be read are no matter here.
+/// Which snapshot a note is of.
+fn of_snapshot(info: &SnapshotInfo) -> String {
+    format!("snapshot = {} {} {}\nstate_bytes = ", info.sequence, info.payload_bytes, info.digest)
+}
+
+/// What the newest snapshot's state takes.
 fn state_bytes(home: &PartitionHome) -> u64 {
     let listed = snapshot::list(&*home.storage).ok().and_then(|mut listed| listed.pop());
-    let payload = listed
-        .and_then(|newest| snapshot::load(&*home.storage, &newest.name, &home.snapshot_owner()).ok())
-        .map_or(0, |reader| reader.info().payload_bytes);
-    let least = payload.saturating_mul(STATE_PERCENT) / 100;
-    // Beside a snapshot that was put back the note is another one's.
-    if payload == 0 { 0 } else { load(&*home.storage).unwrap_or(0).max(least) }
+    let newest =
+        listed.and_then(|newest| snapshot::load(&*home.storage, &newest.name, &home.snapshot_owner()).ok());
+    newest.map_or(0, |reader| {
+        let info = reader.info();
+        let noted = load(&*home.storage, info);
+        noted.unwrap_or_else(|| info.payload_bytes.saturating_mul(STATE_PERCENT) / 100)
+    })
 }
 
 impl Memory {
