@@ -196,7 +196,7 @@ impl Operations {
         (made_at + settings.window_ms > now).then(|| self.known_of(identity, details))
     }
 
-    fn known_of(&self, identity: &Identity, details: Details<'_>) -> Known {
+    fn known_of(&self, identity: Identity, details: Details<'_>) -> Known {
         let Details { moment, events, answer } = details;
         let answered = match answer.outcome() {
             None => Answered::InLog,
@@ -374,7 +374,7 @@ impl Operations {
         out.value(&self.forgotten_at);
         out.count(self.records.len());
         for (identity, details) in self.records.iter() {
-            out.row(|out| put_record(identity, &details, self.epoch_of(details.moment), out));
+            out.row(|out| put_record(&identity, &details, self.epoch_of(details.moment), out));
         }
     }
 

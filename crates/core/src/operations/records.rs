@@ -21,6 +21,24 @@ pub(super) struct Identity {
     pub(super) fingerprint: u64,
 }
 
+/// An identity in bytes. For a type that has to be aligned, the allocator would ask for some bytes more than a segment of them
+/// takes, and give it a block of the next size, a sixth larger.
+#[derive(Clone, Copy, Debug)]
+struct PackedIdentity([[u8; 8]; 3]);
+
+impl From<Identity> for PackedIdentity {
+    fn from(Identity { key: [first, second], fingerprint }: Identity) -> Self {
+        Self([first, second, fingerprint].map(u64::to_le_bytes))
+    }
+}
+
+impl From<PackedIdentity> for Identity {
+    fn from(PackedIdentity(words): PackedIdentity) -> Self {
+        let [first, second, fingerprint] = words.map(u64::from_le_bytes);
+        Self { key: [first, second], fingerprint }
+    }
+}
+
 /// When an operation was decided, and its last event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Moment {
@@ -57,7 +75,7 @@ impl Mark {
 
 #[derive(Debug)]
 struct Segment {
-    identities: Vec<Identity>,
+    identities: Vec<PackedIdentity>,
     marks: Vec<Mark>,
     /// The details of all, once it is full. Those of the last segment are in [`Records::open`].
     details: Box<[u8]>,
@@ -151,9 +169,10 @@ impl Records {
     }
 
     /// The identity of the record at a position.
-    pub(super) fn identity(&self, position: usize) -> Option<&Identity> {
+    pub(super) fn identity(&self, position: usize) -> Option<Identity> {
         let place = self.taken.checked_add(position)?;
-        self.segments.get(place / SEGMENT_RECORDS)?.identities.get(place % SEGMENT_RECORDS)
+        let identities = &self.segments.get(place / SEGMENT_RECORDS)?.identities;
+        identities.get(place % SEGMENT_RECORDS).map(|packed| (*packed).into())
     }
 
     /// The rest of the record at a position.
@@ -170,21 +189,21 @@ impl Records {
     }
 
     /// Every record in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&Identity, Details<'_>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Identity, Details<'_>)> {
         self.iter_from(0)
     }
 
     /// The records from a position on.
-    pub(super) fn iter_from(&self, position: usize) -> impl Iterator<Item = (&Identity, Details<'_>)> {
+    pub(super) fn iter_from(&self, position: usize) -> impl Iterator<Item = (Identity, Details<'_>)> {
         let place = self.taken + position;
         let of_segment = move |(number, segment)| {
             let segment: &Segment = segment;
             let mut input = Input::new(self.bytes(number));
             let mut moment = segment.marks.first().map_or(Moment::default(), Mark::before);
-            segment.identities.iter().map_while(move |identity| {
+            segment.identities.iter().map_while(move |packed| {
                 let details = moment.get(&mut input).ok()?;
                 moment = details.moment;
-                Some((identity, details))
+                Some(((*packed).into(), details))
             })
         };
         let segments = self.segments.iter().enumerate().skip(place / SEGMENT_RECORDS);
@@ -202,7 +221,7 @@ impl Records {
             let Moment { at, sequence_last, epoch } = self.last;
             segment.marks.push(Mark { at, sequence_last, epoch, offset });
         }
-        segment.identities.push(identity);
+        segment.identities.push(identity.into());
         self.last.put(moment, events, outcome, &mut self.open);
         self.last = moment;
         self.length += 1;
@@ -290,7 +309,7 @@ mod tests {
 
     fn check(records: &Records, position: usize, number: u64) {
         let (identity, moment, events, outcome) = record(number);
-        assert_eq!(records.identity(position), Some(&identity));
+        assert_eq!(records.identity(position), Some(identity));
         check_details(records.details(position).expect("details"), moment, events, &outcome);
     }
 
@@ -326,7 +345,7 @@ mod tests {
         assert_eq!(records.iter().count(), records.len());
         for (number, (identity, details)) in (first..).zip(records.iter()) {
             let (expected, moment, events, outcome) = record(number);
-            assert_eq!(*identity, expected);
+            assert_eq!(identity, expected);
             check_details(details, moment, events, &outcome);
         }
     }

@@ -29,7 +29,7 @@ impl Operations {
         };
         if let Some((identity, details)) = self.records.iter().next() {
             let epoch = self.epochs.get(details.moment.epoch as usize).copied().unwrap_or(0);
-            put_record(identity, &details, epoch, &mut frozen.gone);
+            put_record(&identity, &details, epoch, &mut frozen.gone);
         }
         frozen.next = frozen.next.wrapping_add(1);
         frozen.left -= 1;
@@ -82,7 +82,7 @@ impl Sliced for Operations {
         while slice.has_room()
             && let Some((identity, details)) = records.next()
         {
-            slice.row(|out| put_record(identity, &details, self.epoch_of(details.moment), out));
+            slice.row(|out| put_record(&identity, &details, self.epoch_of(details.moment), out));
             frozen.next = frozen.next.wrapping_add(1);
             frozen.left -= 1;
         }
