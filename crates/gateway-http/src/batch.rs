@@ -74,6 +74,9 @@ impl Batch {
         let _permit = submit::permit_to_cut(count_to_cut(&commands)).await;
         let namespace = exchange.namespace();
         let routed = submit::write(&shared.engine, namespace, common, Body::Atomic(commands), dry_run).await;
+        if let Err(refused) = exchange.check_admitted(shared) {
+            return *refused;
+        }
         let (response, replayed) = match submit::ask_one(&shared.engine, routed).await {
             Ok(receipt) if receipt.outcome.is_applied() => {
                 let lines = answer::lines(&specs, &receipt.outcome.facts);
@@ -128,6 +131,9 @@ impl Batch {
                 }
             }
             heads.push(head);
+        }
+        if let Err(refused) = exchange.check_admitted(shared) {
+            return *refused;
         }
         let asked = of_partition.into_iter().map(|(partition, (places, requests))| async move {
             (places, submit::ask(&shared.engine, partition, requests).await)

@@ -110,6 +110,9 @@ impl Asked {
         let _permit = submit::permit_to_cut(count_to_cut(std::slice::from_ref(&command))).await;
         let namespace = exchange.namespace();
         let routed = submit::write(&shared.engine, namespace, common, Body::Single(command), dry_run).await;
+        if let Err(refused) = exchange.check_admitted(shared) {
+            return *refused;
+        }
         let (outcome, receipt) = match submit::ask_one(&shared.engine, routed).await {
             Ok(receipt) => (receipt.outcome.clone(), Some(receipt)),
             Err(outcome) => (outcome, None),

@@ -1,6 +1,7 @@
 //! What a handler sees of a request: path, query, body and the relevant headers, each parsed strictly.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::BoxError;
@@ -23,7 +24,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::limits::RateLimited;
-use super::{BODY_BYTES_MAX, guard, reply};
+use super::{BODY_BYTES_MAX, HttpShared, guard, reply};
 
 /// The header of the operation id.
 pub(super) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -80,10 +81,10 @@ pub(crate) struct Exchange {
     pub(super) body: Option<Map<String, Value>>,
 }
 
-impl<S: Send + Sync> FromRequest<S> for Exchange {
+impl FromRequest<Arc<HttpShared>> for Exchange {
     type Rejection = Response;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+    async fn from_request(request: Request, state: &Arc<HttpShared>) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
         let speech = Speech::of(&parts.headers);
         let path = match RawPathParams::from_request_parts(&mut parts, state).await {
@@ -104,7 +105,9 @@ impl<S: Send + Sync> FromRequest<S> for Exchange {
         };
         let caller = parts.extensions.get::<Caller>().cloned();
         let limited = parts.extensions.get::<RateLimited>().cloned();
-        Ok(Self { speech, caller, limited, headers: parts.headers, path, query, takes_body, body })
+        let exchange =
+            Self { speech, caller, limited, headers: parts.headers, path, query, takes_body, body };
+        exchange.check_admitted(state).map(|()| exchange).map_err(|refused| *refused)
     }
 }
 
@@ -197,6 +200,19 @@ impl Exchange {
         match self.query.iter().find(|(name, _)| self.takes_body && !is_known(name)) {
             None => Ok(()),
             Some((name, _)) => Err(Misshapen::new(name, "is no parameter here; fields belong in the body")),
+        }
+    }
+
+    /// Checks that the caller may still go on, after something that was waited for: its key may be over by now.
+    ///
+    /// # Errors
+    /// When it may not.
+    pub(super) fn check_admitted(&self, shared: &HttpShared) -> Result<(), Box<Response>> {
+        match &self.caller {
+            Some(caller) if !shared.access.still_admits(caller) => {
+                Err(reply::of_port(PortCode::Unauthenticated, self.speech).into())
+            }
+            _ => Ok(()),
         }
     }
 

@@ -85,7 +85,7 @@ impl Access {
     /// be shown.
     #[must_use]
     pub fn still_admits(&self, caller: &Caller) -> bool {
-        if caller.is_open() { !self.requires_login() } else { !caller.is_over() }
+        if caller.is_open() { !self.requires_login() } else { !caller.is_over(super::now_ms()) }
     }
 
     /// Waits until a caller may not go on.

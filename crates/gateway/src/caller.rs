@@ -28,6 +28,8 @@ pub struct Grant {
     rights: Rights,
     is_limited: bool,
     is_over: AtomicBool,
+    /// From when on it cannot be used.
+    expires_ms: AtomicU64,
     /// The hour of the last use.
     pub(crate) used_ms: AtomicU64,
     told_ms: AtomicU64,
@@ -44,9 +46,15 @@ impl Grant {
             namespace,
             rights,
             is_over: AtomicBool::new(false),
+            expires_ms: AtomicU64::new(key.expires_ms.unwrap_or(TimeMs::MAX)),
             used_ms: AtomicU64::new(0),
             told_ms: AtomicU64::new(0),
         }
+    }
+
+    /// Takes what changed of its key: a successor shortens its time.
+    pub(crate) fn follow(&self, key: &Key) {
+        self.expires_ms.store(key.expires_ms.unwrap_or(TimeMs::MAX), Ordering::Release);
     }
 
     /// Those who came with it may not go on.
@@ -94,8 +102,10 @@ impl Caller {
         self.is_open
     }
 
-    pub(crate) fn is_over(&self) -> bool {
-        self.grant.as_ref().is_some_and(|grant| grant.is_over.load(Ordering::Acquire))
+    pub(crate) fn is_over(&self, now: TimeMs) -> bool {
+        self.grant.as_ref().is_some_and(|grant| {
+            grant.is_over.load(Ordering::Acquire) || grant.expires_ms.load(Ordering::Acquire) <= now
+        })
     }
 
     /// The namespace of its operation ids; empty for that of the password.

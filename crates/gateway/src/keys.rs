@@ -80,6 +80,7 @@ impl Keys {
                 tracing::info!(key = %key.id, name = key.name, "a key of a caller is admitted");
                 Arc::new(Grant::new(key))
             });
+            grant.follow(key);
             grants.insert(key.id, grant);
         }
         let has_changed = known.ring != ring || !known.grants.is_empty();

@@ -1,0 +1,59 @@
+//! What someone from outside tries with a key.
+
+use std::io::Write as _;
+
+use tempfile::TempDir;
+
+use super::support::{Http, Server};
+use super::{keys, logged_in, make, told};
+
+/// Sends a request but for the last byte of its body, which is returned.
+fn begin(http: &mut Http, target: &str, key: Option<&str>, body: &str) -> Vec<u8> {
+    let login = key.map_or_else(String::new, |key| format!("Authorization: Bearer {key}\r\n"));
+    let length = body.len();
+    let head = format!(
+        "POST {target} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n{login}Content-Length: {length}\r\n\r\n"
+    );
+    let (all_but_one, last) = body.as_bytes().split_at(length - 1);
+    http.send(&[head.as_bytes(), all_but_one].concat());
+    last.to_vec()
+}
+
+/// Sends the rest and gives the status. A body that comes later than bodies may is refused for that.
+fn finish(http: &mut Http, last: &[u8]) -> u16 {
+    let _ = http.sender().write_all(last);
+    http.head().status
+}
+
+#[test]
+fn a_body_that_arrives_after_its_caller_was_locked_out_is_not_executed() {
+    let data = TempDir::new().expect("a folder");
+    let server = Server::start(data.path(), &[]);
+    let (mut stranger, mut open) = (server.http(), server.socket());
+    assert_eq!(open.call(&["ACCOUNT.OPEN", "a-1", "EUR"]), "[1 0]");
+    let opening = begin(&mut stranger, "/v1/accounts", None, r#"{"account":"evil","asset":"EUR"}"#);
+    let bank = make(data.path(), "bank", &["*"], &[]);
+    assert_eq!(open.rest(), "", "the server is closed");
+    assert_ne!(finish(&mut stranger, &opening), 201, "a stranger after the server was closed");
+    let brief = make(data.path(), "brief", &["*"], &["--expires", "7d"]);
+    let [mut revoked, mut expired] = [server.http(), server.http()];
+    let mut bank = logged_in(&server, &bank);
+    assert_eq!(bank.call(&["ACCOUNT.CREDIT", "a-1", "100"]), "[1 100 100]");
+    let leaked = make(data.path(), "leaked", &["take:account"], &[]);
+    let known = [&brief, &leaked].map(|key| logged_in(&server, key));
+    let target = "/v1/accounts/a-1/debit";
+    let debits = [(&mut revoked, &leaked), (&mut expired, &brief)].map(|(http, key)| {
+        let last = begin(http, target, Some(key), r#"{"amount":7}"#);
+        (http, last)
+    });
+    told(keys(data.path(), &["revoke", "leaked"]));
+    told(keys(data.path(), &["rotate", "brief", "--overlap", "0s"]));
+    for mut known in known {
+        assert_eq!(known.rest(), "", "it is known that the key is over");
+    }
+    for (http, last) in debits {
+        assert_ne!(finish(http, &last), 200, "a debit by a key that is over");
+    }
+    assert!(bank.call(&["ACCOUNT.GET", "a-1"]).contains("balance 100"));
+    assert!(bank.call(&["ACCOUNT.GET", "evil"]).contains("ACCOUNT_NOT_FOUND"));
+}
