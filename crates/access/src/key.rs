@@ -27,6 +27,14 @@ pub enum KeyError {
     /// The name cannot be used.
     #[error("the name of a key has 1 to {NAME_BYTES_MAX} letters, digits, and _ . -")]
     Name,
+    /// The name could be the ID of another key.
+    #[error("the name of a key is no ID: not 12 hexadecimal digits, and it does not begin with sk_")]
+    NameOfId,
+    /// Another key has the name, and may have done what the new one would do again.
+    #[error(
+        "the key {0} is named so already, and what it did would be done again if the new one retried it: 'scarce keys rotate' makes a successor, --namespace '{1}' shares its operation IDs, another --namespace does not"
+    )]
+    Taken(KeyId, String),
     /// The namespace cannot be used.
     #[error(
         "a namespace has 1 to {NAME_BYTES_MAX} letters, digits, and _ . -, or is empty for that of the password"
@@ -38,9 +46,12 @@ pub enum KeyError {
     /// Several keys have the name.
     #[error("several keys are named '{0}'; give the id that 'scarce keys list' shows")]
     Ambiguous(String),
-    /// It can no longer be used.
-    #[error("the key {0} is {1} already; make a new one with 'scarce keys create'")]
-    Over(KeyId, &'static str),
+    /// Several keys that can be used have the name, and only one was to be revoked.
+    #[error("several keys are named '{0}': {1}; give the id of one, or --all")]
+    Several(String, String),
+    /// It has a successor.
+    #[error("the key {0} was replaced by {1} already; rotate that one")]
+    Replaced(KeyId, KeyId),
     /// There is no randomness.
     #[error("no random bytes for a key; try again once the system has some")]
     Random(#[from] std::io::Error),
@@ -115,6 +126,9 @@ impl Key {
     pub fn create(asked: Asked, now: TimeMs) -> Result<(Self, Shown), KeyError> {
         let shown = Shown::draw()?;
         let Asked { name, scopes, namespace, ttl_ms } = asked;
+        if KeyId::is_like(&name) {
+            return Err(KeyError::NameOfId);
+        }
         let key = Self {
             id: shown.id,
             name,

@@ -69,11 +69,16 @@ impl Ring {
         }
     }
 
-    /// Makes a key.
+    /// Makes a key. One that has the name of another must say which namespace it has: that of the other is what keeps a
+    /// retry from being done again.
     ///
     /// # Errors
     /// When it cannot be as asked.
     pub fn create(&mut self, asked: &Asked, now: TimeMs) -> Result<(Key, Shown), KeyError> {
+        let named = self.keys.values().filter(|key| key.name == asked.name).max_by_key(|key| key.created_ms);
+        if let (Some(key), None) = (named, &asked.namespace) {
+            return Err(KeyError::Taken(key.id, key.namespace.clone()));
+        }
         loop {
             let (key, shown) = Key::create(asked.clone(), now)?;
             if !self.keys.contains_key(&key.id) {
@@ -84,16 +89,14 @@ impl Ring {
     }
 
     /// Makes a key in place of another one, with its name, its scopes and its namespace; both can be used for the overlap.
-    /// A key that expires gets a successor for as long as it was made for.
+    /// One that is over stays so. A key that expires gets a successor for as long as it was made for.
     ///
     /// # Errors
-    /// When there is no such key, or it is over.
+    /// When there is no such key, or it has a successor.
     pub fn rotate(&mut self, name: &str, overlap_ms: u64, now: TimeMs) -> Result<(Key, Shown), KeyError> {
-        let mut old = self.find(name)?.clone();
-        match old.standing(now) {
-            Standing::Active if old.replaced_by.is_none() => {}
-            Standing::Active => return Err(KeyError::Over(old.id, "replaced")),
-            over => return Err(KeyError::Over(old.id, over.word())),
+        let mut old = self.find(name, now)?.clone();
+        if let Some(successor) = old.replaced_by {
+            return Err(KeyError::Replaced(old.id, successor));
         }
         let asked = Asked {
             name: old.name.clone(),
@@ -102,41 +105,73 @@ impl Ring {
             ttl_ms: old.expires_ms.map(|expires| expires.saturating_sub(old.created_ms)),
         };
         let (key, shown) = self.create(&asked, now)?;
-        let end = now.saturating_add(overlap_ms);
-        old.expires_ms = Some(old.expires_ms.map_or(end, |expires| expires.min(end)));
+        if old.standing(now) == Standing::Active {
+            let end = now.saturating_add(overlap_ms);
+            old.expires_ms = Some(old.expires_ms.map_or(end, |expires| expires.min(end)));
+        }
         old.replaced_by = Some(key.id);
         self.put(old);
         Ok((key, shown))
     }
 
-    /// Revokes a key. Whether it was not yet.
+    /// Revokes the key of an id, or the one of a name that can be used; with `all`, every one of that name. Gives their ids, and
+    /// whether each was not revoked yet.
     ///
     /// # Errors
-    /// When there is no such key.
-    pub fn revoke(&mut self, name: &str, now: TimeMs) -> Result<(KeyId, bool), KeyError> {
-        let mut key = self.find(name)?.clone();
-        let is_new = key.revoked_ms.is_none();
-        key.revoked_ms.get_or_insert(now);
-        let id = key.id;
-        self.put(key);
-        Ok((id, is_new))
+    /// When there is no such key, or several where one is meant.
+    pub fn revoke(&mut self, name: &str, all: bool, now: TimeMs) -> Result<Vec<(KeyId, bool)>, KeyError> {
+        let ids: Vec<KeyId> = match self.by_id(name) {
+            Some(key) => vec![key.id],
+            None if all => self.named(name).map(|key| key.id).collect(),
+            None => vec![self.only(name, now)?.id],
+        };
+        if ids.is_empty() {
+            return Err(KeyError::Unknown(name.to_owned()));
+        }
+        let mut revoked = Vec::new();
+        for id in ids {
+            let Some(key) = self.keys.get_mut(&id) else { continue };
+            revoked.push((id, key.revoked_ms.is_none()));
+            key.revoked_ms.get_or_insert(now);
+        }
+        Ok(revoked)
     }
 
-    /// The key of an id or a name. Of several with a name, the one that none has replaced.
+    /// The key of a name, unless several of them can be used.
+    fn only(&self, name: &str, now: TimeMs) -> Result<&Key, KeyError> {
+        let active: Vec<&Key> =
+            self.named(name).filter(|key| key.standing(now) == Standing::Active).collect();
+        let ids = || active.iter().map(|key| key.id.to_string()).collect::<Vec<_>>().join(", ");
+        match active.as_slice() {
+            [] => self.find(name, now),
+            [key] => Ok(key),
+            _ => Err(KeyError::Several(name.to_owned(), ids())),
+        }
+    }
+
+    fn by_id(&self, text: &str) -> Option<&Key> {
+        KeyId::parse(text).and_then(|id| self.keys.get(&id))
+    }
+
+    fn named(&self, name: &str) -> impl Iterator<Item = &Key> {
+        self.keys.values().filter(move |key| key.name == name)
+    }
+
+    /// The key of an id or a name. Of several with a name, the one that can be used and that none has replaced; if all are
+    /// over, the one that none has replaced.
     ///
     /// # Errors
     /// When there is none, or more than one.
-    pub fn find(&self, name: &str) -> Result<&Key, KeyError> {
-        if let Some(key) = KeyId::parse(name).and_then(|id| self.keys.get(&id)) {
+    pub fn find(&self, name: &str, now: TimeMs) -> Result<&Key, KeyError> {
+        if let Some(key) = self.by_id(name) {
             return Ok(key);
         }
-        let named = |is_wanted: fn(&Key) -> bool| {
-            self.keys.values().filter(|key| key.name == name).filter(|key| is_wanted(key)).collect::<Vec<_>>()
-        };
-        let last = named(|key| key.revoked_ms.is_none() && key.replaced_by.is_none());
-        match (last.as_slice(), named(|_| true).as_slice()) {
+        let last: Vec<&Key> = self.named(name).filter(|key| key.replaced_by.is_none()).collect();
+        let active: Vec<&Key> =
+            last.iter().copied().filter(|key| key.standing(now) == Standing::Active).collect();
+        match (active.as_slice(), last.as_slice()) {
             ([key], _) | ([], [key]) => Ok(key),
-            ([], []) => Err(KeyError::Unknown(name.to_owned())),
+            ([], []) => self.named(name).next().ok_or_else(|| KeyError::Unknown(name.to_owned())),
             _ => Err(KeyError::Ambiguous(name.to_owned())),
         }
     }
@@ -192,8 +227,8 @@ mod tests {
         let other = Shown::parse(text.as_bytes()).expect("a key");
         assert_eq!(ring.admit(&other, 1_000), Err(Denial::Wrong));
         assert_eq!(ring.admit(&Shown::draw().expect("random"), 1_000), Err(Denial::Unknown));
-        assert_eq!(ring.revoke("shop", 1_050).expect("a key"), (key.id, true));
-        assert_eq!(ring.revoke(&key.id.to_string(), 1_060).expect("a key"), (key.id, false));
+        assert_eq!(ring.revoke("shop", false, 1_050).expect("a key"), [(key.id, true)]);
+        assert_eq!(ring.revoke(&key.id.to_string(), false, 1_060).expect("a key"), [(key.id, false)]);
         assert_eq!(ring.admit(&shown, 1_000), Err(Denial::Over(Standing::Revoked)));
         assert!(!ring.is_empty());
     }
@@ -208,12 +243,51 @@ mod tests {
         assert_eq!(ring.admit(&first, 550), Err(Denial::Over(Standing::Expired)));
         assert!(ring.admit(&second, 1_499).is_ok() && ring.admit(&second, 1_500).is_err());
         assert!(ring.rotate(&old.id.to_string(), 50, 510).is_err(), "it was replaced");
-        assert_eq!(ring.find("shop").expect("a key").id, new.id);
+        assert_eq!(ring.find("shop", 510).expect("a key").id, new.id);
         let (third, _) = ring.rotate("shop", 0, 600).expect("a key");
         assert_eq!(ring.admit(&second, 600), Err(Denial::Over(Standing::Expired)));
-        ring.create(&asked(None), 600).expect("a key");
-        assert!(matches!(ring.find("shop"), Err(KeyError::Ambiguous(_))));
-        assert_eq!(ring.find(&format!("sk_{}", third.id)).expect("a key").id, third.id);
+        ring.create(&Asked { namespace: Some("b".to_owned()), ..asked(None) }, 600).expect("a key");
+        assert!(matches!(ring.find("shop", 600), Err(KeyError::Ambiguous(_))));
+        assert_eq!(ring.find(&format!("sk_{}", third.id), 600).expect("a key").id, third.id);
+    }
+
+    #[test]
+    fn the_successor_of_a_key_that_is_over_answers_for_what_it_did() {
+        for is_revoked in [false, true] {
+            let mut ring = Ring::default();
+            let (old, shown) = ring.create(&asked(Some(100)), 0).expect("a key");
+            if is_revoked {
+                ring.revoke("shop", false, 50).expect("a key");
+            }
+            let Err(KeyError::Taken(id, namespace)) = ring.create(&asked(None), 200) else {
+                panic!("a key of its name, with other operation ids");
+            };
+            assert_eq!((id, &namespace), (old.id, &old.namespace));
+            let (new, _) = ring.rotate("shop", 1_000, 200).expect("a key");
+            assert_eq!((&new.namespace, new.expires_ms), (&old.namespace, Some(300)));
+            assert!(ring.admit(&shown, 200).is_err(), "it stays over");
+            assert!(matches!(ring.rotate(&old.id.to_string(), 0, 200), Err(KeyError::Replaced(_, _))));
+            assert_eq!(ring.find("shop", 200).expect("a key").id, new.id);
+        }
+    }
+
+    #[test]
+    fn a_name_of_several_keys_revokes_none_of_them_unless_all_are_meant() {
+        let mut ring = Ring::default();
+        let (old, _) = ring.create(&asked(None), 0).expect("a key");
+        let (new, _) = ring.rotate("shop", 100, 10).expect("a key");
+        let Err(KeyError::Several(_, ids)) = ring.revoke("shop", false, 20) else { panic!("which one?") };
+        assert!(ids.contains(&old.id.to_string()) && ids.contains(&new.id.to_string()));
+        assert!(ring.keys().all(|key| key.revoked_ms.is_none()));
+        let mut later = ring.clone();
+        assert_eq!(later.revoke("shop", false, 200).expect("a key"), [(new.id, true)], "the other is over");
+        let mut revoked = ring.revoke("shop", true, 20).expect("keys");
+        revoked.sort_unstable();
+        let mut both = [(old.id, true), (new.id, true)];
+        both.sort_unstable();
+        assert_eq!(revoked, both);
+        assert_eq!(ring.revoke("shop", false, 30).expect("a key"), [(new.id, false)]);
+        assert!(matches!(ring.revoke("nobody", true, 30), Err(KeyError::Unknown(_))));
     }
 
     #[test]
@@ -252,5 +326,14 @@ mod tests {
             Key::create(Asked { namespace: Some(String::new()), ..asked(None) }, 0).expect("a key");
         assert_eq!(shared.engine_namespace(), "");
         assert!(Key::create(Asked { scopes: Vec::new(), ..asked(None) }, 0).is_err());
+        for name in ["0123456789ab", "0123456789AB", "sk_0123456789ab", "sk_shop"] {
+            assert!(
+                matches!(
+                    Key::create(Asked { name: name.to_owned(), ..asked(None) }, 0),
+                    Err(KeyError::NameOfId)
+                ),
+                "{name}"
+            );
+        }
     }
 }

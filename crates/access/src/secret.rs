@@ -28,6 +28,11 @@ impl KeyId {
         random::bytes().map(Self)
     }
 
+    /// Whether a text could be taken for an id.
+    pub(crate) fn is_like(text: &str) -> bool {
+        text.starts_with(PREFIX) || Self::parse(text).is_some()
+    }
+
     /// Reads an id, also with what every key begins with.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

@@ -102,8 +102,11 @@ pub struct Revoke {
     /// Where the keys are.
     #[command(flatten)]
     pub settings: KeyFlags,
-    /// Its id or its name.
+    /// Its id, or its name where one key of that name can be used.
     pub key: String,
+    /// Revoke every key of that name.
+    #[arg(long)]
+    pub all: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
@@ -202,7 +205,7 @@ fn list(options: &List) -> Ended {
 fn show(options: &Show) -> Ended {
     let store = open(&options.settings)?;
     let (ring, uses) = (store.load()?, store.last_uses()?);
-    let row = row(ring.find(&options.key)?, &uses, options.json);
+    let row = row(ring.find(&options.key, now_ms())?, &uses, options.json);
     let mut out = std::io::stdout().lock();
     if options.json {
         writeln!(out, "{row}")?;
@@ -243,13 +246,15 @@ fn row(key: &Key, uses: &BTreeMap<KeyId, u64>, as_json: bool) -> Value {
 
 fn revoke(options: &Revoke) -> Ended {
     let store = open(&options.settings)?;
-    let (id, is_new) = store.change(|ring| ring.revoke(&options.key, now_ms()))?;
-    if options.json {
-        writeln!(std::io::stdout(), "{}", json!({ "id": id.to_string(), "was_revoked": !is_new }))?;
-        return Ok(Exit::Done);
+    let revoked = store.change(|ring| ring.revoke(&options.key, options.all, now_ms()))?;
+    for (id, is_new) in revoked {
+        if options.json {
+            writeln!(std::io::stdout(), "{}", json!({ "id": id.to_string(), "was_revoked": !is_new }))?;
+            continue;
+        }
+        let text = if is_new { "is revoked; servers notice within a second" } else { "was revoked already" };
+        writeln!(std::io::stderr(), "key {id} {text}")?;
     }
-    let text = if is_new { "is revoked; servers notice within a second" } else { "was revoked already" };
-    writeln!(std::io::stderr(), "key {id} {text}")?;
     Ok(Exit::Done)
 }
 

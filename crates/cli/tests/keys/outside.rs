@@ -5,7 +5,7 @@ use std::io::Write as _;
 use tempfile::TempDir;
 
 use super::support::{Http, Server};
-use super::{keys, logged_in, make, told};
+use super::{id_of, json_of, keys, logged_in, make, told};
 
 /// Sends a request but for the last byte of its body, which is returned.
 fn begin(http: &mut Http, target: &str, key: Option<&str>, body: &str) -> Vec<u8> {
@@ -56,4 +56,31 @@ fn a_body_that_arrives_after_its_caller_was_locked_out_is_not_executed() {
     }
     assert!(bank.call(&["ACCOUNT.GET", "a-1"]).contains("balance 100"));
     assert!(bank.call(&["ACCOUNT.GET", "evil"]).contains("ACCOUNT_NOT_FOUND"));
+}
+
+#[test]
+fn a_name_means_one_key_and_no_other() {
+    let data = TempDir::new().expect("a folder");
+    let first = make(data.path(), "shop", &["read"], &[]);
+    let id = id_of(&first);
+    let refused = |words: &[&str], text: &str| {
+        let output = keys(data.path(), words);
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && error.contains(text), "{words:?}: {error}");
+    };
+    let scope = ["--scope", "read"];
+    refused(&[&["create", "--name", id][..], &scope].concat(), "ID");
+    refused(&[&["create", "--name", "sk_shop"][..], &scope].concat(), "ID");
+    refused(&[&["create", "--name", "shop"][..], &scope].concat(), &format!("--namespace '{id}'"));
+    let second = told(keys(data.path(), &["rotate", "shop"]));
+    refused(&["revoke", "shop"], id);
+    refused(&["revoke", "shop"], id_of(&second));
+    told(keys(data.path(), &["revoke", "shop", "--all"]));
+    for id in [id, id_of(&second)] {
+        assert_eq!(json_of(data.path(), &["show", id, "--json"])["standing"], "revoked");
+    }
+    // What takes the place of a key that is over answers for what it did.
+    let third = told(keys(data.path(), &["rotate", "shop"]));
+    let third = json_of(data.path(), &["show", id_of(&third), "--json"]);
+    assert_eq!((third["namespace"].as_str(), third["standing"].as_str()), (Some(id), Some("active")));
 }

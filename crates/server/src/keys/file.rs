@@ -157,7 +157,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     fn asked() -> Asked {
-        Asked { name: "shop".to_owned(), scopes: vec![Scope::ALL], namespace: None, ttl_ms: None }
+        let namespace = Some("shop".to_owned());
+        Asked { name: "shop".to_owned(), scopes: vec![Scope::ALL], namespace, ttl_ms: None }
     }
 
     #[test]
@@ -179,7 +180,7 @@ mod tests {
         std::fs::remove_file(directory.path().join(KEYS)).expect("removed");
         assert!(server.may_have_changed() && server.load().is_err(), "their loss opens nothing");
         std::fs::write(directory.path().join(KEYS), "{}").expect("written");
-        assert!(server.load().is_err() && other.change(|ring| ring.revoke("shop", 1)).is_err());
+        assert!(server.load().is_err() && other.change(|ring| ring.revoke("shop", false, 1)).is_err());
     }
 
     #[test]
