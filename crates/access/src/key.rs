@@ -52,6 +52,9 @@ pub enum KeyError {
     /// It has a successor.
     #[error("the key {0} was replaced by {1} already; rotate that one")]
     Replaced(KeyId, KeyId),
+    /// Nobody would see it.
+    #[error("the key could not be printed, and was not made: {0}")]
+    Unseen(std::io::Error),
     /// There is no randomness.
     #[error("no random bytes for a key; try again once the system has some")]
     Random(#[from] std::io::Error),
@@ -119,12 +122,11 @@ pub struct Key {
 }
 
 impl Key {
-    /// Makes a key. What is shown of it here is shown never again.
+    /// Makes a key of what is drawn for it.
     ///
     /// # Errors
-    /// When it cannot be as asked, or there is no randomness.
-    pub fn create(asked: Asked, now: TimeMs) -> Result<(Self, Shown), KeyError> {
-        let shown = Shown::draw()?;
+    /// When it cannot be as asked.
+    pub fn create(asked: Asked, shown: &Shown, now: TimeMs) -> Result<Self, KeyError> {
         let Asked { name, scopes, namespace, ttl_ms } = asked;
         if KeyId::is_like(&name) {
             return Err(KeyError::NameOfId);
@@ -140,7 +142,7 @@ impl Key {
             replaced_by: None,
             secret: shown.secret(),
         };
-        key.check().map(|()| (key, shown))
+        key.check().map(|()| key)
     }
 
     fn check(&self) -> Result<(), KeyError> {

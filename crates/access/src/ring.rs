@@ -69,23 +69,22 @@ impl Ring {
         }
     }
 
-    /// Makes a key. One that has the name of another must say which namespace it has: that of the other is what keeps a
-    /// retry from being done again.
+    /// Makes a key of what is drawn for it. One that has the name of another must say which namespace it has: that of the
+    /// other is what keeps a retry from being done again.
     ///
     /// # Errors
     /// When it cannot be as asked.
-    pub fn create(&mut self, asked: &Asked, now: TimeMs) -> Result<(Key, Shown), KeyError> {
-        let named = self.keys.values().filter(|key| key.name == asked.name).max_by_key(|key| key.created_ms);
+    pub fn create(&mut self, asked: &Asked, shown: &Shown, now: TimeMs) -> Result<Key, KeyError> {
+        let named = self.named(&asked.name).max_by_key(|key| key.created_ms);
         if let (Some(key), None) = (named, &asked.namespace) {
             return Err(KeyError::Taken(key.id, key.namespace.clone()));
         }
-        loop {
-            let (key, shown) = Key::create(asked.clone(), now)?;
-            if !self.keys.contains_key(&key.id) {
-                self.put(key.clone());
-                return Ok((key, shown));
-            }
+        if self.keys.contains_key(&shown.id) {
+            return Err(KeyError::Random(std::io::ErrorKind::AlreadyExists.into()));
         }
+        let key = Key::create(asked.clone(), shown, now)?;
+        self.put(key.clone());
+        Ok(key)
     }
 
     /// Makes a key in place of another one, with its name, its scopes and its namespace; both can be used for the overlap.
@@ -93,7 +92,13 @@ impl Ring {
     ///
     /// # Errors
     /// When there is no such key, or it has a successor.
-    pub fn rotate(&mut self, name: &str, overlap_ms: u64, now: TimeMs) -> Result<(Key, Shown), KeyError> {
+    pub fn rotate(
+        &mut self,
+        name: &str,
+        shown: &Shown,
+        overlap_ms: u64,
+        now: TimeMs,
+    ) -> Result<Key, KeyError> {
         let mut old = self.find(name, now)?.clone();
         if let Some(successor) = old.replaced_by {
             return Err(KeyError::Replaced(old.id, successor));
@@ -104,14 +109,14 @@ impl Ring {
             namespace: Some(old.namespace.clone()),
             ttl_ms: old.expires_ms.map(|expires| expires.saturating_sub(old.created_ms)),
         };
-        let (key, shown) = self.create(&asked, now)?;
+        let key = self.create(&asked, shown, now)?;
         if old.standing(now) == Standing::Active {
             let end = now.saturating_add(overlap_ms);
             old.expires_ms = Some(old.expires_ms.map_or(end, |expires| expires.min(end)));
         }
         old.replaced_by = Some(key.id);
         self.put(old);
-        Ok((key, shown))
+        Ok(key)
     }
 
     /// Revokes the key of an id, or the one of a name that can be used; with `all`, every one of that name. Gives their ids, and
@@ -215,10 +220,24 @@ mod tests {
         Asked { name: "shop".to_owned(), scopes, namespace: None, ttl_ms }
     }
 
+    fn create(ring: &mut Ring, asked: &Asked, now: TimeMs) -> Result<(Key, Shown), KeyError> {
+        let shown = Shown::draw()?;
+        ring.create(asked, &shown, now).map(|key| (key, shown))
+    }
+
+    fn rotate(ring: &mut Ring, name: &str, overlap: u64, now: TimeMs) -> Result<(Key, Shown), KeyError> {
+        let shown = Shown::draw()?;
+        ring.rotate(name, &shown, overlap, now).map(|key| (key, shown))
+    }
+
+    fn make(asked: Asked, now: TimeMs) -> Result<(Key, Shown), KeyError> {
+        create(&mut Ring::default(), &asked, now)
+    }
+
     #[test]
     fn a_key_is_admitted_by_its_secret_until_it_is_over() {
         let mut ring = Ring::default();
-        let (key, shown) = ring.create(&asked(Some(100)), 1_000).expect("a key");
+        let (key, shown) = create(&mut ring, &asked(Some(100)), 1_000).expect("a key");
         assert_eq!(ring.admit(&shown, 1_099).map(|its| its.id), Ok(key.id));
         assert_eq!(ring.admit(&shown, 1_100), Err(Denial::Over(Standing::Expired)));
         let mut text = shown.reveal();
@@ -236,17 +255,17 @@ mod tests {
     #[test]
     fn both_keys_of_a_rotation_can_be_used_for_the_overlap_and_share_the_namespace() {
         let mut ring = Ring::default();
-        let (old, first) = ring.create(&asked(Some(1_000)), 0).expect("a key");
-        let (new, second) = ring.rotate("shop", 50, 500).expect("a key");
+        let (old, first) = create(&mut ring, &asked(Some(1_000)), 0).expect("a key");
+        let (new, second) = rotate(&mut ring, "shop", 50, 500).expect("a key");
         assert_eq!((&new.namespace, &new.scopes), (&old.namespace, &old.scopes));
         assert!(ring.admit(&first, 549).is_ok() && ring.admit(&second, 549).is_ok());
         assert_eq!(ring.admit(&first, 550), Err(Denial::Over(Standing::Expired)));
         assert!(ring.admit(&second, 1_499).is_ok() && ring.admit(&second, 1_500).is_err());
-        assert!(ring.rotate(&old.id.to_string(), 50, 510).is_err(), "it was replaced");
+        assert!(rotate(&mut ring, &old.id.to_string(), 50, 510).is_err(), "it was replaced");
         assert_eq!(ring.find("shop", 510).expect("a key").id, new.id);
-        let (third, _) = ring.rotate("shop", 0, 600).expect("a key");
+        let (third, _) = rotate(&mut ring, "shop", 0, 600).expect("a key");
         assert_eq!(ring.admit(&second, 600), Err(Denial::Over(Standing::Expired)));
-        ring.create(&Asked { namespace: Some("b".to_owned()), ..asked(None) }, 600).expect("a key");
+        create(&mut ring, &Asked { namespace: Some("b".to_owned()), ..asked(None) }, 600).expect("a key");
         assert!(matches!(ring.find("shop", 600), Err(KeyError::Ambiguous(_))));
         assert_eq!(ring.find(&format!("sk_{}", third.id), 600).expect("a key").id, third.id);
     }
@@ -255,18 +274,18 @@ mod tests {
     fn the_successor_of_a_key_that_is_over_answers_for_what_it_did() {
         for is_revoked in [false, true] {
             let mut ring = Ring::default();
-            let (old, shown) = ring.create(&asked(Some(100)), 0).expect("a key");
+            let (old, shown) = create(&mut ring, &asked(Some(100)), 0).expect("a key");
             if is_revoked {
                 ring.revoke("shop", false, 50).expect("a key");
             }
-            let Err(KeyError::Taken(id, namespace)) = ring.create(&asked(None), 200) else {
+            let Err(KeyError::Taken(id, namespace)) = create(&mut ring, &asked(None), 200) else {
                 panic!("a key of its name, with other operation ids");
             };
             assert_eq!((id, &namespace), (old.id, &old.namespace));
-            let (new, _) = ring.rotate("shop", 1_000, 200).expect("a key");
+            let (new, _) = rotate(&mut ring, "shop", 1_000, 200).expect("a key");
             assert_eq!((&new.namespace, new.expires_ms), (&old.namespace, Some(300)));
             assert!(ring.admit(&shown, 200).is_err(), "it stays over");
-            assert!(matches!(ring.rotate(&old.id.to_string(), 0, 200), Err(KeyError::Replaced(_, _))));
+            assert!(matches!(rotate(&mut ring, &old.id.to_string(), 0, 200), Err(KeyError::Replaced(_, _))));
             assert_eq!(ring.find("shop", 200).expect("a key").id, new.id);
         }
     }
@@ -274,8 +293,8 @@ mod tests {
     #[test]
     fn a_name_of_several_keys_revokes_none_of_them_unless_all_are_meant() {
         let mut ring = Ring::default();
-        let (old, _) = ring.create(&asked(None), 0).expect("a key");
-        let (new, _) = ring.rotate("shop", 100, 10).expect("a key");
+        let (old, _) = create(&mut ring, &asked(None), 0).expect("a key");
+        let (new, _) = rotate(&mut ring, "shop", 100, 10).expect("a key");
         let Err(KeyError::Several(_, ids)) = ring.revoke("shop", false, 20) else { panic!("which one?") };
         assert!(ids.contains(&old.id.to_string()) && ids.contains(&new.id.to_string()));
         assert!(ring.keys().all(|key| key.revoked_ms.is_none()));
@@ -293,8 +312,8 @@ mod tests {
     #[test]
     fn what_is_kept_is_read_back_and_has_no_secret() {
         let mut ring = Ring::default();
-        let (_, shown) = ring.create(&asked(None), 5).expect("a key");
-        ring.rotate("shop", 7, 6).expect("a key");
+        let (_, shown) = create(&mut ring, &asked(None), 5).expect("a key");
+        rotate(&mut ring, "shop", 7, 6).expect("a key");
         let text = ring.to_text();
         assert!(!text.contains(&shown.reveal()[16..]));
         assert_eq!(Ring::from_text(&text).expect("keys"), ring);
@@ -315,23 +334,19 @@ mod tests {
     #[test]
     fn names_and_namespaces_are_plain() {
         for name in ["", "a b", "a/b", "key:x", "ä", &"x".repeat(49)] {
-            assert!(Key::create(Asked { name: name.to_owned(), ..asked(None) }, 0).is_err(), "{name}");
+            assert!(make(Asked { name: name.to_owned(), ..asked(None) }, 0).is_err(), "{name}");
             let namespace = Some(name.to_owned()).filter(|name| !name.is_empty());
-            let is_refused = Key::create(Asked { namespace: namespace.clone(), ..asked(None) }, 0).is_err();
+            let is_refused = make(Asked { namespace: namespace.clone(), ..asked(None) }, 0).is_err();
             assert_eq!(is_refused, namespace.is_some(), "{name}");
         }
-        let (own, _) = Key::create(asked(None), 0).expect("a key");
+        let (own, _) = create(&mut Ring::default(), &asked(None), 0).expect("a key");
         assert_eq!(own.engine_namespace(), format!("key:{}", own.id));
-        let (shared, _) =
-            Key::create(Asked { namespace: Some(String::new()), ..asked(None) }, 0).expect("a key");
+        let (shared, _) = make(Asked { namespace: Some(String::new()), ..asked(None) }, 0).expect("a key");
         assert_eq!(shared.engine_namespace(), "");
-        assert!(Key::create(Asked { scopes: Vec::new(), ..asked(None) }, 0).is_err());
+        assert!(make(Asked { scopes: Vec::new(), ..asked(None) }, 0).is_err());
         for name in ["0123456789ab", "0123456789AB", "sk_0123456789ab", "sk_shop"] {
             assert!(
-                matches!(
-                    Key::create(Asked { name: name.to_owned(), ..asked(None) }, 0),
-                    Err(KeyError::NameOfId)
-                ),
+                matches!(make(Asked { name: name.to_owned(), ..asked(None) }, 0), Err(KeyError::NameOfId)),
                 "{name}"
             );
         }

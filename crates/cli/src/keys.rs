@@ -1,12 +1,15 @@
 //! `scarce keys`: the keys of callers, beside a running server, which notices a change within a second.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Write;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use scarce_access::{Asked, Key, KeyError, KeyId, Scope, Shown};
+use scarce_access::{Asked, Key, KeyError, KeyId, Ring, Scope, Shown};
 use scarce_server::keys::{KeyStore, KeyStoreError};
 use scarce_settings::{EngineChoice, duration};
 use serde_json::{Value, json};
@@ -159,23 +162,60 @@ fn create(options: &Create) -> Ended {
         namespace: options.namespace.clone(),
         ttl_ms: options.expires,
     };
-    let store = open(&options.settings)?;
-    let made = store.change(|ring| ring.create(&asked, now_ms()))?;
-    present(&store, made, options.json)
+    make(&options.settings, options.json, |ring, shown| ring.create(&asked, shown, now_ms()))
 }
 
 fn rotate(options: &Rotate) -> Ended {
-    let store = open(&options.settings)?;
-    let made = store.change(|ring| ring.rotate(&options.key, options.overlap, now_ms()))?;
-    present(&store, made, options.json)
+    make(&options.settings, options.json, |ring, shown| {
+        ring.rotate(&options.key, shown, options.overlap, now_ms())
+    })
 }
 
-/// Prints a new key: its text alone on stdout, so that it can be put into a file, and what is to be said of it on stderr.
-fn present(store: &KeyStore, (key, shown): (Key, Shown), as_json: bool) -> Ended {
+/// Makes a key. It is printed before it is kept: one that nobody saw must not be there, nor end another one.
+fn make(
+    flags: &KeyFlags,
+    as_json: bool,
+    mut change: impl FnMut(&mut Ring, &Shown) -> Result<Key, KeyError>,
+) -> Ended {
+    if leads_nowhere() {
+        return Err(KeyError::Unseen(std::io::Error::other("standard output leads nowhere")).into());
+    }
+    let store = open(flags)?;
+    let shown = Shown::draw().map_err(KeyError::from)?;
+    let mut is_printed = false;
+    let made = store.change(|ring| {
+        let key = change(ring, &shown)?;
+        if !is_printed {
+            present(&store, &key, &shown, as_json).map_err(KeyError::Unseen)?;
+            is_printed = true;
+        }
+        Ok(())
+    });
+    match made {
+        Err(error) if is_printed => {
+            let id = shown.id;
+            let doubt =
+                format!("{error}; the key {id} was printed and not kept, unless 'scarce keys list' shows it");
+            Err(Failed::text(Failed::from(error).exit, doubt))
+        }
+        made => made.map(|()| Exit::Done).map_err(Failed::from),
+    }
+}
+
+/// Whether what is printed is thrown away: standard output was closed, or is the null device.
+fn leads_nowhere() -> bool {
+    let out = std::io::stdout().as_fd().try_clone_to_owned().and_then(|out| File::from(out).metadata());
+    let null = std::fs::metadata("/dev/null");
+    matches!((out, null), (Ok(out), Ok(null)) if out.file_type().is_char_device() && out.rdev() == null.rdev())
+}
+
+/// Prints a new key: its text alone on stdout, so that it can be put into a file, and what is to be said of it on stderr,
+/// which nobody needs to read.
+fn present(store: &KeyStore, key: &Key, shown: &Shown, as_json: bool) -> std::io::Result<()> {
     let mut stderr = std::io::stderr().lock();
     for scope in &key.scopes {
         if let Some(warning) = scope.warning() {
-            writeln!(stderr, "warning: the scope {scope} {warning}")?;
+            let _ = writeln!(stderr, "warning: the scope {scope} {warning}");
         }
     }
     let mut stdout = std::io::stdout().lock();
@@ -183,11 +223,12 @@ fn present(store: &KeyStore, (key, shown): (Key, Shown), as_json: bool) -> Ended
         let mut json = key.public_json();
         json["key"] = shown.reveal().into();
         writeln!(stdout, "{json}")?;
-        return Ok(Exit::Done);
+    } else {
+        let _ =
+            writeln!(stderr, "key {} of '{}' in {}; it is shown this once:", key.id, key.name, store.place());
+        writeln!(stdout, "{}", shown.reveal())?;
     }
-    writeln!(stderr, "key {} of '{}' in {}; it is shown this once:", key.id, key.name, store.place())?;
-    writeln!(stdout, "{}", shown.reveal())?;
-    Ok(Exit::Done)
+    stdout.flush()
 }
 
 fn list(options: &List) -> Ended {
@@ -262,7 +303,9 @@ impl From<KeyStoreError> for Failed {
     fn from(error: KeyStoreError) -> Self {
         let exit = match &error {
             KeyStoreError::Redis(_) => Exit::Unreachable,
-            KeyStoreError::Change(KeyError::Damaged(_) | KeyError::Random(_)) => Exit::Failed,
+            KeyStoreError::Change(KeyError::Damaged(_) | KeyError::Random(_) | KeyError::Unseen(_)) => {
+                Exit::Failed
+            }
             KeyStoreError::Change(_) => Exit::Usage,
             _ => Exit::Failed,
         };

@@ -1,10 +1,13 @@
 //! What someone from outside tries with a key.
 
+use std::fs::File;
 use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use super::support::{Http, Server};
+use super::support::{Http, Server, scarce};
 use super::{id_of, json_of, keys, logged_in, make, told};
 
 /// Sends a request but for the last byte of its body, which is returned.
@@ -56,6 +59,39 @@ fn a_body_that_arrives_after_its_caller_was_locked_out_is_not_executed() {
     }
     assert!(bank.call(&["ACCOUNT.GET", "a-1"]).contains("balance 100"));
     assert!(bank.call(&["ACCOUNT.GET", "evil"]).contains("ACCOUNT_NOT_FOUND"));
+}
+
+/// `scarce keys …` whose standard output is this file.
+fn keys_into(data: &Path, words: &[&str], path: &str) -> (bool, String) {
+    let out = File::options().write(true).open(path).expect("the file");
+    let mut command: Command = scarce();
+    command.arg("keys").arg(words[0]).arg("--data").arg(data).args(&words[1..]).stdout(out);
+    let output =
+        command.stderr(Stdio::piped()).spawn().expect("it runs").wait_with_output().expect("it ends");
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_key_that_nobody_saw_is_not_made_and_ends_no_other() {
+    let data = TempDir::new().expect("a folder");
+    let first = make(data.path(), "shop", &["read"], &[]);
+    let before = std::fs::read_to_string(data.path().join("keys.json")).expect("the file");
+    for path in ["/dev/full", "/dev/null"] {
+        for words in [&["create", "--name", "other", "--scope", "read"][..], &["rotate", "shop"]] {
+            for words in [words.to_vec(), [words, &["--json"]].concat()] {
+                let (is_done, error) = keys_into(data.path(), &words, path);
+                assert!(!is_done && error.contains("not made"), "{words:?} into {path}: {error}");
+            }
+        }
+    }
+    let after = std::fs::read_to_string(data.path().join("keys.json")).expect("the file");
+    assert_eq!(before, after);
+    // Nothing more is lost where nobody reads what is said beside it.
+    let full = File::options().write(true).open("/dev/full").expect("the file");
+    let mut command = scarce();
+    command.args(["keys", "rotate", "shop", "--data"]).arg(data.path()).stderr(full);
+    let second = told(command.output().expect("it runs"));
+    assert!(second != first && second.starts_with("sk_"), "{second}");
 }
 
 #[test]

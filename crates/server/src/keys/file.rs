@@ -153,7 +153,7 @@ impl FileKeys {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scarce_access::{Asked, Scope};
+    use scarce_access::{Asked, Key, Scope, Shown};
     use std::os::unix::fs::PermissionsExt as _;
 
     fn asked() -> Asked {
@@ -161,12 +161,16 @@ mod tests {
         Asked { name: "shop".to_owned(), scopes: vec![Scope::ALL], namespace, ttl_ms: None }
     }
 
+    fn create(ring: &mut Ring) -> Result<Key, KeyError> {
+        ring.create(&asked(), &Shown::draw()?, 1)
+    }
+
     #[test]
     fn keys_are_kept_for_the_owner_alone_and_changes_are_noticed() {
         let directory = tempfile::tempdir().expect("a directory");
         let (server, other) = (FileKeys::new(directory.path()), FileKeys::new(directory.path()));
         assert!(server.load().expect("none").is_empty() && !server.may_have_changed());
-        let (key, _) = other.change(|ring| ring.create(&asked(), 1)).expect("a key");
+        let key = other.change(create).expect("a key");
         let mode = |name: &str| {
             std::fs::metadata(directory.path().join(name)).expect("a file").permissions().mode() & 0o777
         };
@@ -190,7 +194,7 @@ mod tests {
             for _ in 0..8 {
                 scope.spawn(|| {
                     let keys = FileKeys::new(directory.path());
-                    keys.change(|ring| ring.create(&asked(), 1)).expect("a key");
+                    keys.change(create).expect("a key");
                 });
             }
         });
