@@ -3,6 +3,7 @@
 use std::fmt;
 
 use scarce_core::command::{COMMANDS, Command, CommandSpec};
+use scarce_core::types::ID_BYTES_MAX;
 
 use super::need::Need;
 use super::scope::{Pattern, Scope};
@@ -20,8 +21,14 @@ pub struct Lack {
 
 impl Lack {
     fn of(need: Need, resource: &str) -> Self {
-        Self { verb: need.verb(), kind: need.kind(), resource: resource.to_owned() }
+        Self { verb: need.verb(), kind: need.kind(), resource: plain(resource) }
     }
+}
+
+/// A caller's text made safe for a message and a log: short, and of characters that ids and names can have.
+fn plain(text: &str) -> String {
+    let is_plain = |c: &char| c.is_ascii_graphic();
+    text.chars().map(|c| if is_plain(&c) { c } else { '?' }).take(ID_BYTES_MAX).collect()
 }
 
 /// The scope that is missing.
@@ -128,6 +135,12 @@ impl Rights {
         if is_met { Ok(()) } else { Err(Lack::of(need, id.unwrap_or("*"))) }
     }
 
+    /// Whether a need is met for some resource.
+    #[must_use]
+    pub fn meets_some(&self, need: Need) -> bool {
+        self.permit(need) != Permit::Never
+    }
+
     fn permit(&self, need: Need) -> Permit {
         let meeting = || self.scopes.iter().filter(|scope| scope.meets(need));
         match meeting().any(|scope| scope.pattern == Pattern::All) {
@@ -216,6 +229,16 @@ mod tests {
         }
         assert!(rights(&["*"]).is_all() && !rights(&["read", "take"]).is_all());
         assert!(rights(&[]).commands.iter().all(|permit| *permit == Permit::Never));
+    }
+
+    #[test]
+    fn what_is_named_of_a_caller_is_plain() {
+        let need = Need::on(Verb::Take, crate::Kind::Script);
+        let lack =
+            rights(&["read"]).check_need(need, Some("a\n\u{1b}[31m\u{202e}b")).expect_err("it has none");
+        assert_eq!(lack.to_string(), "take:script:a??[31m?b");
+        let long = rights(&["read"]).check_need(need, Some(&"x".repeat(99))).expect_err("it has none");
+        assert_eq!(long.resource.len(), 64);
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Scripts that operators register and clients call by name, where the engine can run some.
 
+use std::fmt;
+use std::sync::Arc;
+
 use crate::engine::Failure;
 
 /// What clients may do with scripts.
@@ -15,16 +18,40 @@ pub enum ScriptAccess {
 }
 
 /// Which script is meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum ScriptName {
     /// A name; the current version, or the one behind an `@`.
     Named(String),
-    /// The SHA-1 of a text that is registered, in hexadecimal digits.
-    Digest(String),
+    /// The SHA-1 of a text that is registered, in hexadecimal digits, and which of those with this text are meant.
+    Digest(String, Among),
+}
+
+/// Scripts by their names.
+#[derive(Clone, Default)]
+pub struct Among(Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>);
+
+impl Among {
+    /// Those of some names.
+    #[must_use]
+    pub fn those(is_meant: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(is_meant)))
+    }
+
+    /// Whether a script of this name is among them.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.0.as_ref().is_none_or(|is_meant| is_meant(name))
+    }
+}
+
+impl fmt::Debug for Among {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.0.is_some() { "some" } else { "all" })
+    }
 }
 
 /// A call of a script. Its keys are in a namespace of their own; the first one says where it runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct ScriptCall {
     /// Which script.
     pub script: ScriptName,
@@ -52,7 +79,7 @@ pub struct ScriptVersion {
 }
 
 /// What is asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum ScriptRequest {
     /// Run one.
     Run(ScriptCall),

@@ -320,13 +320,22 @@ impl Session {
             Some(Err(text)) => return self.say(turn, |replies| replies.error("ERR", &text)),
             Some(Ok(asked)) => asked,
         };
+        let by_digest = self.by_digest(name);
+        let asked = by_digest.iter().fold(asked, |asked, its| asked.limited(its.among()));
         let engine = turn.shared.engine.clone();
         match engine.scripts() {
             Err(reason) => self.say(turn, |replies| replies.error("ERR", reason)),
             Ok(runner) => {
                 let ((request, write), protocol) = (asked.writer(), self.protocol);
                 let deliver = self.wait_for_writing(turn);
-                runner.ask(request, Box::new(move |answer| deliver(write(answer, protocol))));
+                let lack = move |answer: &_| by_digest.and_then(|its| its.lack(answer));
+                runner.ask(
+                    request,
+                    Box::new(move |answer| match lack(&answer) {
+                        Some(lack) => deliver(scripts::refused(&lack, protocol)),
+                        None => deliver(write(answer, protocol)),
+                    }),
+                );
             }
         }
     }

@@ -4,7 +4,6 @@ use scarce_access::{Kind, Need};
 use scarce_core::command::rules::Verb;
 use scarce_core::command::{ArgumentSpec, COMMANDS, CommandSpec, Effect, table};
 
-use super::control::printable;
 use super::reply::Replies;
 
 /// What the caller of a control needs.
@@ -16,6 +15,8 @@ pub enum Needs {
     Operate,
     /// A verb on the script that the first argument names.
     Script(Verb),
+    /// A verb on the script whose digest the first argument is. Which that is turns out when it is looked up.
+    Digest(Verb),
     /// To read all scripts.
     Scripts,
 }
@@ -27,8 +28,9 @@ impl Needs {
             Self::Nothing => None,
             Self::Operate => Some((Need::OPERATE, None)),
             Self::Scripts => Some((Need::on(Verb::Read, Kind::Script), None)),
+            Self::Digest(verb) => Some((Need::on(verb, Kind::Script), None)),
             Self::Script(verb) => {
-                let name = arguments.first().map(|name| printable(&String::from_utf8_lossy(name)));
+                let name = arguments.first().map(|name| String::from_utf8_lossy(name));
                 let name = name.map(|name| name.split('@').next().unwrap_or_default().to_owned());
                 Some((Need::on(verb, Kind::Script), name))
             }
@@ -79,8 +81,8 @@ pub const CONTROLS: &[Control] = &[
     ),
     row("FCALL", "FCALL name[@version] numkeys [key ...] [argument ...]", Needs::Script(Verb::Take)),
     row("FCALL_RO", "FCALL_RO name[@version] numkeys [key ...] [argument ...]", Needs::Script(Verb::Read)),
-    row("EVALSHA", "EVALSHA digest numkeys [key ...] [argument ...]", Needs::Script(Verb::Take)),
-    row("EVALSHA_RO", "EVALSHA_RO digest numkeys [key ...] [argument ...]", Needs::Script(Verb::Read)),
+    row("EVALSHA", "EVALSHA digest numkeys [key ...] [argument ...]", Needs::Digest(Verb::Take)),
+    row("EVALSHA_RO", "EVALSHA_RO digest numkeys [key ...] [argument ...]", Needs::Digest(Verb::Read)),
     row("SCRIPT", "SCRIPT EXISTS digest [digest ...]|LOAD text", Needs::Scripts),
     row("SLOWLOG", "SLOWLOG GET [count]|LEN|RESET", Needs::Operate),
     row("EVENTS", "EVENTS partition epoch sequence [COUNT n] [JSON]", Needs::Operate),

@@ -1,11 +1,13 @@
 //! What the caller of a connection may do, by its key.
 
-use scarce_access::Lack;
+use scarce_access::{Lack, Need};
 use scarce_core::command::{Command, CommandSpec};
+use scarce_engine::scripts::{Among, ScriptAnswer, ScriptFailure};
 use scarce_gateway::{Access, Caller};
 
-use super::documents::Control;
+use super::documents::{self, Control, Needs};
 use super::limits::Beyond;
+use super::reply::Replies;
 use super::session::{Flow, Session, Turn};
 
 /// Why a caller may not send a command.
@@ -37,7 +39,17 @@ impl Session {
     pub(super) fn may(&self, control: &Control, arguments: &[&[u8]]) -> Result<(), Lack> {
         let Some(caller) = &self.caller else { return Ok(()) };
         let Some((need, id)) = control.needs.of(arguments) else { return Ok(()) };
+        if matches!(control.needs, Needs::Digest(_)) && caller.may_some(need) {
+            return Ok(());
+        }
         caller.check_need(need, id.as_deref(), control.name)
+    }
+
+    /// The caller of a script by its digest, if it may not call all scripts.
+    pub(super) fn by_digest(&self, name: &str) -> Option<ByDigest> {
+        let (caller, control) = (self.caller.clone()?, documents::control(name)?);
+        let (Needs::Digest(_), Some((need, _))) = (control.needs, control.needs.of(&[])) else { return None };
+        (!caller.may(need)).then_some(ByDigest { caller, need, request: control.name })
     }
 
     /// Whether the caller may send a command.
@@ -72,7 +84,33 @@ impl Session {
 
     /// Says what the caller's key lacks.
     pub(super) fn lacking(&self, lack: &Lack, turn: &mut Turn<'_>) {
-        let text = format!("this key lacks the scope {lack}; 'scarce keys show' shows what it has");
-        self.say(turn, |replies| replies.error("NOPERM", &text));
+        self.say(turn, |replies| refuse(replies, lack));
+    }
+}
+
+/// Says what a key lacks.
+pub(super) fn refuse(replies: &mut Replies<'_>, lack: &Lack) {
+    let text = format!("this key lacks the scope {lack}; 'scarce keys show' shows what it has");
+    replies.error("NOPERM", &text);
+}
+
+/// A caller of a script by its digest, whose key allows some scripts by their names. It learns of no others.
+pub(super) struct ByDigest {
+    caller: Caller,
+    need: Need,
+    request: &'static str,
+}
+
+impl ByDigest {
+    /// The scripts that it may mean.
+    pub(super) fn among(&self) -> Among {
+        let (caller, need) = (self.caller.clone(), self.need);
+        Among::those(move |script| caller.may_with(need, script))
+    }
+
+    /// What it lacks if there is no script of the digest among those.
+    pub(super) fn lack(&self, answer: &Result<ScriptAnswer, ScriptFailure>) -> Option<Lack> {
+        let is_missing = matches!(answer, Err(ScriptFailure::Missing(_)));
+        is_missing.then(|| self.caller.check_need(self.need, None, self.request).err()).flatten()
     }
 }

@@ -1,10 +1,12 @@
 //! `FCALL`, `FCALL_RO`, `EVALSHA`, `EVALSHA_RO` and `SCRIPT …`: scripts of the operator's, as any Redis client calls them.
 
+use scarce_access::Lack;
 use scarce_core::types::Natural;
 use scarce_engine::scripts::{
-    ScriptAnswer, ScriptCall, ScriptFailure, ScriptName, ScriptRequest, ScriptValue, ScriptVersion,
+    Among, ScriptAnswer, ScriptCall, ScriptFailure, ScriptName, ScriptRequest, ScriptValue, ScriptVersion,
 };
 
+use super::permission;
 use super::reply::{Protocol, Replies};
 
 /// What is to be asked, and how its answer is written.
@@ -55,7 +57,7 @@ fn call(name: &str, script: &[u8], count: &[u8], rest: &[&[u8]]) -> Result<Asked
         rest.split_at(count.ok_or("numkeys is greater than the number of words after it")?);
     let call = ScriptCall {
         script: if name.starts_with("EVALSHA") {
-            ScriptName::Digest(script)
+            ScriptName::Digest(script, Among::default())
         } else {
             ScriptName::Named(script)
         },
@@ -66,7 +68,23 @@ fn call(name: &str, script: &[u8], count: &[u8], rest: &[&[u8]]) -> Result<Asked
     Ok(Asked { request: ScriptRequest::Run(call), form: Form::Value })
 }
 
+/// The answer to a caller whose key lacks a scope.
+pub(super) fn refused(lack: &Lack, protocol: Protocol) -> Vec<u8> {
+    let mut written = Vec::new();
+    permission::refuse(&mut Replies::new(&mut written, protocol), lack);
+    written
+}
+
 impl Asked {
+    /// The same, where a digest means one of these scripts.
+    pub(super) fn limited(mut self, to: Among) -> Self {
+        if let ScriptRequest::Run(ScriptCall { script: ScriptName::Digest(_, among), .. }) = &mut self.request
+        {
+            *among = to;
+        }
+        self
+    }
+
     /// Writes the answer to what was asked, the request of which is left out.
     pub(super) fn writer(
         self,
@@ -146,7 +164,7 @@ mod tests {
         let words: [&[u8]; 5] = [b"f@2", b"2", b"a", b"b", b"c"];
         let asked = read("FCALL_RO", &words).expect("a command").expect("a call");
         let ScriptRequest::Run(call) = asked.request else { panic!("no call") };
-        assert_eq!(call.script, ScriptName::Named("f@2".to_owned()));
+        assert!(matches!(&call.script, ScriptName::Named(name) if name == "f@2"));
         assert_eq!(
             (call.keys.as_slice(), call.arguments.as_slice()),
             (&["a".to_owned(), "b".to_owned()][..], &[b"c".to_vec()][..])

@@ -157,6 +157,18 @@ impl Caller {
         self.grant.as_ref().is_none_or(|grant| grant.rights.check_need(need, None).is_ok())
     }
 
+    /// Whether it may do something with some resource, without a word in the log if it may not.
+    #[must_use]
+    pub fn may_some(&self, need: Need) -> bool {
+        self.grant.as_ref().is_none_or(|grant| grant.rights.meets_some(need))
+    }
+
+    /// Whether it may do something with a resource, without a word in the log if it may not.
+    #[must_use]
+    pub fn may_with(&self, need: Need, id: &str) -> bool {
+        self.grant.as_ref().is_none_or(|grant| grant.rights.check_need(need, Some(id)).is_ok())
+    }
+
     /// Whether it may do what is no command of the table; `id` is the resource that it is about, if it is about one.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-use super::support::{Http, Server, scarce};
+use super::support::{Http, Server, redis_server, said, scarce, scarce_in};
 use super::{id_of, json_of, keys, logged_in, make, told};
 
 /// Sends a request but for the last byte of its body, which is returned.
@@ -59,6 +59,41 @@ fn a_body_that_arrives_after_its_caller_was_locked_out_is_not_executed() {
     }
     assert!(bank.call(&["ACCOUNT.GET", "a-1"]).contains("balance 100"));
     assert!(bank.call(&["ACCOUNT.GET", "evil"]).contains("ACCOUNT_NOT_FOUND"));
+}
+
+#[test]
+fn a_script_that_is_called_by_its_digest_is_allowed_by_its_name() {
+    let (redis, folder) = (redis_server(&[]), TempDir::new().expect("a folder"));
+    let url = redis.url();
+    // Its digest begins with an a, as a scope does that is about other scripts.
+    let digest = "a3d7ac8b61b5b5f31433c8dcd2dd07312612f9a1";
+    std::fs::write(folder.path().join("zz.lua"), "return 11").expect("written");
+    let loaded = said(&mut scarce_in(folder.path(), &["scripts", "load", "--redis-url", &url, "zz.lua"]));
+    assert_eq!(loaded.0, Some(0), "{loaded:?}");
+    let create = |name: &str, scope: &str| {
+        let words = ["keys", "create", "--redis-url", &url, "--name", name, "--scope", scope];
+        told(scarce_in(folder.path(), &words).output().expect("it runs"))
+    };
+    let [other, own, all] = [("other", "take:script:a*"), ("own", "take:script:z*"), ("all", "take:script")]
+        .map(|(name, scope)| create(name, scope));
+    let server = Server::fresh(&[
+        "--engine",
+        "redis",
+        "--redis-url",
+        &url,
+        "--partitions",
+        "1",
+        "--redis-scripts",
+        "run",
+    ]);
+    let [mut other, mut own, mut all] = [&other, &own, &all].map(|key| logged_in(&server, key));
+    let run = ["EVALSHA", digest, "0"];
+    assert!(other.call(&run).starts_with("-NOPERM this key lacks the scope take:script:*;"));
+    assert_eq!((own.call(&run), all.call(&run)), ("11".to_owned(), "11".to_owned()));
+    let unknown = ["EVALSHA", &"a".repeat(40), "0"];
+    assert!(own.call(&unknown).starts_with("-NOPERM this key lacks the scope take:script:*;"));
+    assert!(!all.call(&unknown).starts_with("-NOPERM"));
+    assert!(own.call(&["EVALSHA_RO", digest, "0"]).starts_with("-NOPERM"), "it has another verb");
 }
 
 /// `scarce keys …` whose standard output is this file.

@@ -126,7 +126,12 @@ fn every_control_needs_what_its_row_says() {
         assert_eq!(refused, control.needs == Needs::Operate, "{}", control.name);
         let mut socket = logged_in(&server, &operator);
         let refused = socket.call(&[control.name, "x"]).starts_with("-NOPERM");
-        assert_eq!(refused, matches!(control.needs, Needs::Script(_) | Needs::Scripts), "{}", control.name);
+        assert_eq!(
+            refused,
+            matches!(control.needs, Needs::Script(_) | Needs::Digest(_) | Needs::Scripts),
+            "{}",
+            control.name
+        );
     }
     let mut socket = logged_in(&server, &everything_else);
     assert!(socket.call(&["EVENTS", "0", "0", "0"]).starts_with("-NOPERM"));

@@ -124,14 +124,16 @@ impl ClientScripts {
     async fn find(&self, name: &ScriptName) -> Result<Arc<Registered>, ScriptFailure> {
         let of = |registry: &Registry| match name {
             ScriptName::Named(name) => registry.find(name).cloned(),
-            ScriptName::Digest(digest) => registry.find_digest(digest).cloned(),
+            ScriptName::Digest(digest, among) => {
+                registry.find_digest(digest).find(|found| among.has(found.script.name())).cloned()
+            }
         };
         let kept = self.kept.lock().await.clone();
         let kept = kept.filter(|(at, _)| at.elapsed() < REGISTRY_KEPT);
         if let Some(found) = kept.and_then(|(_, registry)| of(&registry)) {
             return Ok(found);
         }
-        let (ScriptName::Named(shown) | ScriptName::Digest(shown)) = name;
+        let (ScriptName::Named(shown) | ScriptName::Digest(shown, _)) = name;
         of(&*self.current().await?).ok_or_else(|| ScriptFailure::Missing(shown.clone()))
     }
 

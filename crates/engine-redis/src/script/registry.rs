@@ -120,10 +120,9 @@ impl Registry {
         self.scripts.get(name)
     }
 
-    /// A script whose text has a digest, of any version.
-    #[must_use]
-    pub fn find_digest(&self, digest: &str) -> Option<&Arc<Registered>> {
-        self.scripts.values().find(|found| found.script.sha().eq_ignore_ascii_case(digest))
+    /// The scripts whose text has a digest, of any version: several names can have the same text.
+    pub fn find_digest(&self, digest: &str) -> impl Iterator<Item = &Arc<Registered>> {
+        self.scripts.values().filter(move |found| found.script.sha().eq_ignore_ascii_case(digest))
     }
 
     /// The current version of each name.
@@ -292,7 +291,7 @@ impl Scripts {
             Ok(found) => self.run(&found.script, call).await,
             Err(missing @ ScriptError::Missing { .. }) => {
                 let registry = self.read_registry().await?;
-                let found = registry.find_digest(name).ok_or(missing)?;
+                let found = registry.find_digest(name).next().ok_or(missing)?;
                 self.run(&found.script, call).await
             }
             Err(error) => Err(error),
