@@ -38,6 +38,8 @@ pub struct Access {
     pub origins: Vec<String>,
     /// The addresses that showed wrong passwords, on any port.
     pub(crate) attempts: Arc<Attempts>,
+    /// The addresses that showed wrong keys, so that the log does not say it each time.
+    wrong_keys: Arc<Attempts>,
 }
 
 impl Access {
@@ -98,34 +100,42 @@ impl Access {
         }
     }
 
-    /// Looks at the password or the key that a caller shows, unless its address guesses.
+    /// Looks at the password or the key that a caller shows. A key is always looked at, because nobody guesses one; a
+    /// password only if its address does not guess: a caller with a wrong one must lock out none of its neighbours with keys.
     pub fn log_in(&self, address: IpAddr, shown: &[u8], now_ms: TimeMs) -> Login {
-        let now = Instant::now();
-        if let Some(wait) = self.attempts.wait(address, now) {
-            return Login::Delayed(wait);
-        }
         if let Some(caller) = self.stranger() {
             return Login::Admitted(caller);
+        }
+        let now = Instant::now();
+        let key = Shown::parse(shown);
+        if key.is_none()
+            && let Some(wait) = self.attempts.wait(address, now)
+        {
+            return Login::Delayed(wait);
         }
         if self.is_password(shown) {
             return Login::Admitted(Caller::all());
         }
-        let Some(key) = Shown::parse(shown) else { return self.refuse(address, now, None) };
+        let Some(key) = key else {
+            self.attempts.note(address, now);
+            tracing::warn!(%address, "a caller showed a wrong password");
+            return Login::Wrong;
+        };
         match self.keys.admit(&key, now_ms) {
             Ok(grant) => Login::Admitted(Caller::with(grant)),
-            Err(denial) => self.refuse(address, now, Some((key, denial))),
+            Err(denial) => {
+                self.tell_wrong(address, now, &key, denial);
+                Login::Wrong
+            }
         }
     }
 
-    fn refuse(&self, address: IpAddr, now: Instant, key: Option<(Shown, Denial)>) -> Login {
-        self.attempts.note(address, now);
-        match key {
-            None => tracing::warn!(%address, "a caller showed a wrong password"),
-            Some((shown, denial)) => {
-                tracing::warn!(%address, key = %shown.id, ?denial, "a caller showed a key that is not admitted");
-            }
+    /// Logs a wrong key, for each address as often as a password may be tried.
+    fn tell_wrong(&self, address: IpAddr, now: Instant, shown: &Shown, denial: Denial) {
+        if self.wrong_keys.wait(address, now).is_none() {
+            self.wrong_keys.note(address, now);
+            tracing::warn!(%address, key = %shown.id, ?denial, "a caller showed a key that is not admitted");
         }
-        Login::Wrong
     }
 
     /// Whether it is the password, compared in constant time.
@@ -138,5 +148,48 @@ impl Access {
             .zip(shown.iter().chain(std::iter::repeat(&0)))
             .fold(usize::from(expected.len() != shown.len()), |sum, (a, b)| sum | usize::from(a ^ b));
         differing == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scarce_access::{Asked, Scope};
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    fn asked(name: &str, scope: &str, namespace: Option<&str>) -> Asked {
+        let scopes = vec![Scope::parse(scope).expect("a scope")];
+        Asked { name: name.to_owned(), scopes, namespace: namespace.map(str::to_owned), ttl_ms: None }
+    }
+
+    fn create(ring: &mut Ring, asked: &Asked, now: TimeMs) -> Shown {
+        let shown = Shown::draw().expect("random bytes");
+        ring.create(asked, &shown, now).expect("a key");
+        shown
+    }
+
+    fn caller(access: &Access, shown: &Shown) -> Option<Caller> {
+        match access.log_in(HERE, shown.reveal().as_bytes(), 1_000) {
+            Login::Admitted(caller) => Some(caller),
+            Login::Wrong | Login::Delayed(_) => None,
+        }
+    }
+
+    #[test]
+    fn a_right_key_is_admitted_however_many_wrong_ones_its_address_shows() {
+        let access = Access::new(Some("correct horse battery".to_owned()), Vec::new());
+        let mut ring = Ring::default();
+        let right = create(&mut ring, &asked("shop", "read", None), 0);
+        access.set_keys(ring, 1_000);
+        for _ in 0..50 {
+            assert!(caller(&access, &Shown::draw().expect("random bytes")).is_none());
+            let _ = access.log_in(HERE, b"a guess", 1_000);
+        }
+        assert!(matches!(access.log_in(HERE, b"a guess", 1_000), Login::Delayed(_)));
+        assert!(matches!(access.log_in(HERE, b"correct horse battery", 1_000), Login::Delayed(_)));
+        assert!(caller(&access, &right).is_some());
+        let wrong = Shown::draw().expect("random bytes").reveal();
+        assert!(matches!(access.log_in(HERE, wrong.as_bytes(), 1_000), Login::Wrong));
     }
 }

@@ -11,46 +11,56 @@ const BURST: u32 = 10;
 /// After those, one more is looked at in each of these.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// How many addresses are remembered; further ones share one count.
+/// How many addresses are remembered. A further one takes the place of the one that was noted longest ago: if those beyond
+/// the bound shared a count, a caller with many addresses could lock out everyone.
 const ADDRESSES_MAX: usize = 4_096;
 
 /// The addresses that showed wrong passwords.
 #[derive(Debug, Default)]
 pub(crate) struct Attempts {
-    /// When all wrong passwords of an address are forgiven, one for each interval.
-    forgiven_at: Mutex<BTreeMap<IpAddr, Instant>>,
+    known: Mutex<BTreeMap<IpAddr, Debt>>,
+}
+
+/// What an address owes.
+#[derive(Clone, Copy, Debug)]
+struct Debt {
+    noted_at: Instant,
+    /// When all its wrong passwords are forgiven, one for each interval.
+    forgiven_at: Instant,
 }
 
 impl Attempts {
     /// How long an address must wait before another password of it is looked at.
     pub(crate) fn wait(&self, address: IpAddr, now: Instant) -> Option<Duration> {
-        let known = self.forgiven_at.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = key(&known, address);
-        let owed = known.get(&key)?.saturating_duration_since(now);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let owed = known.get(&network(address))?.forgiven_at.saturating_duration_since(now);
         owed.checked_sub(INTERVAL * (BURST - 1)).filter(|wait| !wait.is_zero())
     }
 
     /// Notes a wrong password.
     pub(crate) fn note(&self, address: IpAddr, now: Instant) {
-        let mut known = self.forgiven_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= ADDRESSES_MAX {
-            known.retain(|_, forgiven_at| *forgiven_at > now);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let address = network(address);
+        if known.len() >= ADDRESSES_MAX && !known.contains_key(&address) {
+            known.retain(|_, debt| debt.forgiven_at > now);
         }
-        let key = key(&known, address);
-        let forgiven_at = known.entry(key).or_insert(now);
-        *forgiven_at = (*forgiven_at).max(now) + INTERVAL;
+        if known.len() >= ADDRESSES_MAX && !known.contains_key(&address) {
+            let oldest = known.iter().min_by_key(|(_, debt)| debt.noted_at).map(|(address, _)| *address);
+            if let Some(oldest) = oldest {
+                known.remove(&oldest);
+            }
+        }
+        let debt = known.entry(address).or_insert(Debt { noted_at: now, forgiven_at: now });
+        *debt = Debt { noted_at: now, forgiven_at: debt.forgiven_at.max(now) + INTERVAL };
     }
 }
 
-/// What is counted together: an address; of version 6, the network that one customer gets; and all addresses
-/// that come when no more can be remembered.
-fn key(known: &BTreeMap<IpAddr, Instant>, address: IpAddr) -> IpAddr {
-    let address = match address.to_canonical() {
+/// What is counted together: an address; of version 6, the network that one customer gets.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
         address @ IpAddr::V4(_) => address,
-    };
-    let has_room = known.len() < ADDRESSES_MAX || known.contains_key(&address);
-    if has_room { address } else { IpAddr::V6(Ipv6Addr::UNSPECIFIED) }
+    }
 }
 
 #[cfg(test)]
@@ -86,10 +96,15 @@ mod tests {
         }
         assert!(attempts.wait(address("2001:db8::ffff"), begun).is_some());
         assert!(attempts.wait(address("2001:db8:0:1::1"), begun).is_none());
+        let guesser = address("203.0.113.7");
         for host in 0..3 * u32::try_from(ADDRESSES_MAX).expect("small") {
             attempts.note(IpAddr::V4(host.into()), begun);
+            if host % 1_000 == 0 {
+                attempts.note(guesser, begun);
+            }
         }
-        assert!(attempts.forgiven_at.lock().expect("not poisoned").len() <= ADDRESSES_MAX + 1);
-        assert!(attempts.wait(address("198.51.100.1"), begun).is_some(), "an address that came too late");
+        assert!(attempts.known.lock().expect("not poisoned").len() <= ADDRESSES_MAX);
+        assert!(attempts.wait(guesser, begun).is_some(), "who goes on guessing is remembered");
+        assert!(attempts.wait(address("198.51.100.1"), begun).is_none(), "who never did need not wait");
     }
 }
