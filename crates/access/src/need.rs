@@ -79,33 +79,47 @@ enum Kinds {
 pub struct Need {
     /// One of these verbs.
     verbs: u8,
-    /// The one that is named to a caller that lacks it.
+    /// The one that is named to a caller that lacks it: one that a key can have.
     verb: Verb,
     kinds: Kinds,
+    /// Whether it is about all resources, whichever are named.
+    is_of_all: bool,
 }
+
+/// What shows the sum of a whole partition: the resource that it names only says of which.
+const OF_PARTITIONS: [&str; 1] = ["ACCOUNT.WORLD"];
 
 impl Need {
     /// To operate the server.
-    pub const OPERATE: Self = Self { verbs: bit(Verb::Operate), verb: Verb::Operate, kinds: Kinds::All };
+    pub const OPERATE: Self = Self::of_all(bit(Verb::Operate), Verb::Operate);
 
     /// To read all there is.
-    pub const READ_ALL: Self = Self { verbs: bit(Verb::Read), verb: Verb::Read, kinds: Kinds::All };
+    pub const READ_ALL: Self = Self::of_all(bit(Verb::Read), Verb::Read);
+
+    /// To settle the doubt of an operation that may be another caller's, about any resource.
+    pub const RESOLVE_ALL: Self = Self::of_all(any_of(Effect::Write), Verb::Take);
+
+    const fn of_all(verbs: u8, verb: Verb) -> Self {
+        Self { verbs, verb, kinds: Kinds::All, is_of_all: true }
+    }
 
     /// What a command needs, by its row of the table.
     #[must_use]
     pub fn of(spec: &CommandSpec) -> Self {
         let verb = spec.verb();
         if verb == Verb::Any {
-            return Self { verbs: any_of(spec.effect), verb, kinds: Kinds::Some };
+            // Several verbs will do; a caller that lacks all of them reads the one that fits best.
+            let verb = if spec.effect == Effect::Read { Verb::Read } else { Verb::Take };
+            return Self { verbs: any_of(spec.effect), verb, kinds: Kinds::Some, is_of_all: false };
         }
         let kinds = spec.resource.map_or(Kinds::All, |kind| Kinds::Of(kind.into()));
-        Self { verbs: bit(verb), verb, kinds }
+        Self { verbs: bit(verb), verb, kinds, is_of_all: OF_PARTITIONS.contains(&spec.name) }
     }
 
     /// A verb on a kind.
     #[must_use]
     pub const fn on(verb: Verb, kind: Kind) -> Self {
-        Self { verbs: bit(verb), verb, kinds: Kinds::Of(kind) }
+        Self { verbs: bit(verb), verb, kinds: Kinds::Of(kind), is_of_all: false }
     }
 
     /// Whether a scope of these verbs and kinds meets it, for some resources at least.
@@ -125,6 +139,11 @@ impl Need {
             Kinds::Of(kind) => (self.verb, Some(kind)),
             Kinds::Some | Kinds::All => (self.verb, None),
         }
+    }
+
+    /// Whether it is about all resources, whichever are named.
+    pub(crate) const fn is_of_all(self) -> bool {
+        self.is_of_all
     }
 
     /// The verb in words.

@@ -21,6 +21,7 @@ pub struct Lack {
 
 impl Lack {
     fn of(need: Need, resource: &str) -> Self {
+        let resource = if need.is_of_all() { "*" } else { resource };
         Self { verb: need.verb(), kind: need.kind(), resource: plain(resource) }
     }
 }
@@ -145,7 +146,7 @@ impl Rights {
         let meeting = || self.scopes.iter().filter(|scope| scope.meets(need));
         match meeting().any(|scope| scope.pattern == Pattern::All) {
             true => Permit::Always,
-            false if meeting().next().is_some() => Permit::ById,
+            false if !need.is_of_all() && meeting().next().is_some() => Permit::ById,
             false => Permit::Never,
         }
     }
@@ -191,7 +192,14 @@ mod tests {
         let some = rights(&["read:account", "read:stock:sku-1"]);
         assert_eq!(lack(&some, "DIGEST").as_deref(), Some("read"));
         assert_eq!(lack(&some, "DIGEST sku-1").as_deref(), Some("read:*:sku-1"));
-        assert_eq!(lack(&some, "ACCOUNT.WORLD coins ON a").as_deref(), Some("read:*:a"));
+        assert_eq!(lack(&some, "ACCOUNT.WORLD coins ON a").as_deref(), Some("read"));
+        let tagged = rights(&["read:*:{user-7}", "read:*:u-8", "read:*:u-*"]);
+        for id in ["user-7", "u-8"] {
+            assert_eq!(lack(&tagged, &format!("DIGEST {id}")), None);
+            let world = format!("ACCOUNT.WORLD coins ON {id}");
+            assert_eq!(lack(&tagged, &world).as_deref(), Some("read"), "it is of the whole partition");
+        }
+        assert_eq!(lack(&rights(&["read"]), "ACCOUNT.WORLD coins ON u-8"), None);
         assert_eq!(lack(&rights(&["read:*:sku-1"]), "DIGEST sku-1"), None);
         assert_eq!(lack(&rights(&["read"]), "DIGEST"), None);
     }
@@ -205,8 +213,9 @@ mod tests {
         }
         let reader = rights(&["read:stock"]);
         assert_eq!(lack(&reader, get), None);
-        assert_eq!(lack(&reader, resolve).as_deref(), Some("any:*:sku-1"));
-        assert!(lack(&rights(&["operate"]), get).is_some());
+        assert_eq!(lack(&reader, resolve).as_deref(), Some("take:*:sku-1"));
+        assert_eq!(lack(&rights(&["operate"]), get).as_deref(), Some("read:*:sku-1"));
+        assert!(Scope::parse("take:*:sku-1").is_ok() && Scope::parse("read:*:sku-1").is_ok());
         assert!(lack(&rights(&["take:stock:sku-2"]), get).is_some());
         assert!(lack(&rights(&["take:script"]), get).is_some());
     }

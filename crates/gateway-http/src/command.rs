@@ -28,7 +28,8 @@ pub(super) async fn handle(route: &'static Route, State(shared): Context, exchan
         return reply::misshapen(&Misshapen::new("path", "leads to no command"), exchange.speech);
     };
     let response = match Asked::read(route, spec, &exchange) {
-        _ if let Err(refused) = exchange.check_any(spec) => *refused,
+        // What it is about cannot be read; who may not send it at all learns no more than that.
+        Err(_) if let Err(refused) = exchange.check_any(spec) => *refused,
         Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
         Ok(asked) => match exchange.check(std::iter::once((spec, &asked.command))) {
             Err(refused) => *refused,
