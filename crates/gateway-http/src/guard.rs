@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::HeaderValue;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use axum::http::uri::Authority;
@@ -82,12 +82,13 @@ pub(super) async fn permit(
     caller: Option<Extension<Caller>>,
     limited: Option<Extension<RateLimited>>,
     speech: Speech,
+    path: Option<MatchedPath>,
     request: Request,
     next: Next,
 ) -> Response {
-    let path = request.uri().path().to_owned();
+    let path = path.as_ref().map_or("", MatchedPath::as_str);
     let Some(Extension(caller)) = caller else { return reply::of_port(PortCode::Unauthenticated, speech) };
-    if let Err(lack) = caller.check_need(need, None, &path) {
+    if let Err(lack) = caller.check_need(need, None, path) {
         return lacking(&lack, speech);
     }
     match limited.map_or(Ok(()), |Extension(limited)| limited.count_other(&caller, need, speech)) {

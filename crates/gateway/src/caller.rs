@@ -9,8 +9,7 @@ use scarce_core::command::{Command, CommandSpec};
 use scarce_core::types::TimeMs;
 use scarce_limits::Asker;
 
-/// A refusal of a key is logged at most once in this time.
-const TOLD_EVERY_MS: TimeMs = 1_000;
+use super::telling::Telling;
 
 /// Last uses are known to the hour.
 pub const USED_MS: TimeMs = 3_600_000;
@@ -32,7 +31,7 @@ pub struct Grant {
     expires_ms: AtomicU64,
     /// The hour of the last use.
     pub(crate) used_ms: AtomicU64,
-    told_ms: AtomicU64,
+    telling: Telling,
 }
 
 impl Grant {
@@ -48,7 +47,7 @@ impl Grant {
             is_over: AtomicBool::new(false),
             expires_ms: AtomicU64::new(key.expires_ms.unwrap_or(TimeMs::MAX)),
             used_ms: AtomicU64::new(0),
-            told_ms: AtomicU64::new(0),
+            telling: Telling::default(),
         }
     }
 
@@ -67,12 +66,11 @@ impl Grant {
         self.used_ms.fetch_max(now / USED_MS * USED_MS, Ordering::Relaxed);
     }
 
-    /// Logs what it lacks, but not each time.
+    /// Logs what it lacks, but not each time. Which resource was asked for is the caller's affair, and not of the log.
     fn tell(&self, lack: &Lack, request: &str) {
-        let now = super::now_ms();
-        if now.saturating_sub(self.told_ms.swap(now, Ordering::Relaxed)) >= TOLD_EVERY_MS {
-            tracing::warn!(key = %self.id, name = self.name, %lack, request, "a key lacks the scope for a request");
-        }
+        let Some(untold) = self.telling.due(super::now_ms()) else { return };
+        let Lack { verb, kind, .. } = lack;
+        tracing::warn!(key = %self.id, name = self.name, verb, kind, request, untold, "a key lacks the scope for a request");
     }
 }
 

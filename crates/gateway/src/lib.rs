@@ -20,6 +20,7 @@ mod keys;
 mod limiting;
 mod places;
 mod records;
+mod telling;
 mod tls;
 pub mod unread;
 

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::support::{Http, Server, redis_server, said, scarce, scarce_in};
@@ -94,6 +95,34 @@ fn a_script_that_is_called_by_its_digest_is_allowed_by_its_name() {
     assert!(own.call(&unknown).starts_with("-NOPERM this key lacks the scope take:script:*;"));
     assert!(!all.call(&unknown).starts_with("-NOPERM"));
     assert!(own.call(&["EVALSHA_RO", digest, "0"]).starts_with("-NOPERM"), "it has another verb");
+}
+
+#[test]
+fn a_refusal_puts_nothing_of_the_caller_into_the_log() {
+    let data = TempDir::new().expect("a folder");
+    let key = make(data.path(), "probe", &["take:stock:sku-1", "take:script:x", "read:stock:b"], &[]);
+    let server = Server::overheard_at(data.path(), &[]);
+    let mut socket = logged_in(&server, &key);
+    let bearer = format!("Bearer {key}");
+    let call = |method, path: &str| server.http().call(method, path, &[("Authorization", &bearer)], None);
+    let forged = call("POST", "/v1/scripts/x%0aFORGED%1b[31m%E2%80%AE/run");
+    assert_eq!(forged.status, 403);
+    // It names no more than is missing, as the other port does.
+    assert_eq!(call("GET", "/v1/stock/sku-1").json()["facts"]["scope"], json!("read:stock:sku-1"));
+    assert_eq!(call("GET", "/v1/accounts/sku-1").json()["facts"]["scope"], json!("read:account:sku-1"));
+    let said = socket.call(&["STOCK.GET", "customer-4711"]);
+    assert!(said.starts_with("-NOPERM this key lacks the scope read:stock:customer-4711;"), "{said}");
+    let said = socket.call(&["FCALL", "a\u{202e}b\u{1b}[31m", "0"]);
+    assert!(said.starts_with("-NOPERM") && !said.contains(['\u{202e}', '\u{1b}']), "{said}");
+    let said = socket.call(&["OPERATION.RESOLVE", "op-1", "ON", "b"]);
+    assert!(said.starts_with("-NOPERM this key lacks the scope take:*:b;"), "a scope that there is: {said}");
+    let log = server.stop_overheard();
+    let refusals: Vec<&str> = log.lines().filter(|line| line.contains("lacks the scope")).collect();
+    assert!(!refusals.is_empty(), "{log}");
+    assert!(refusals.iter().all(|line| line.contains("name=\"probe\"") && line.contains("untold=")), "{log}");
+    for text in ["FORGED", "\u{1b}", "\u{202e}", "4711"] {
+        assert!(!log.contains(text), "{text:?}: {log}");
+    }
 }
 
 /// `scarce keys …` whose standard output is this file.
