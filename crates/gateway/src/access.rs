@@ -192,4 +192,27 @@ mod tests {
         let wrong = Shown::draw().expect("random bytes").reveal();
         assert!(matches!(access.log_in(HERE, wrong.as_bytes(), 1_000), Login::Wrong));
     }
+
+    #[test]
+    fn a_leap_of_the_clock_ends_no_key_for_good() {
+        let access = Access::default();
+        let now = super::super::now_ms();
+        let mut ring = Ring::default();
+        let its = Asked { ttl_ms: Some(3_600_000), ..asked("shop", "read", None) };
+        let shown = create(&mut ring, &its, now);
+        access.set_keys(ring, now);
+        let at = |now| matches!(access.log_in(HERE, shown.reveal().as_bytes(), now), Login::Admitted(_));
+        let known = access.log_in(HERE, shown.reveal().as_bytes(), now);
+        let Login::Admitted(known) = known else { panic!("{known:?}") };
+        assert!(access.still_admits(&known));
+        let changes = access.keys.changes();
+        access.keys.keep_time(now + 1);
+        assert_eq!(access.keys.changes(), changes, "nothing is new");
+        access.keys.keep_time(now + 4_000_000);
+        assert!(!at(now + 4_000_000) && !access.still_admits(&known));
+        access.keys.keep_time(now + 1_000);
+        assert!(at(now + 1_000), "the clock is right again");
+        assert!(!access.still_admits(&known), "who was ended comes again");
+        assert_eq!(access.keys.changes(), changes + 2);
+    }
 }

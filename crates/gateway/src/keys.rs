@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use scarce_access::{Denial, KeyId, Ring, Shown, Standing};
+use scarce_access::{Denial, Key, KeyId, Ring, Shown, Standing};
 use scarce_core::types::TimeMs;
 use scarce_engine::stop::Waker;
 use tokio::sync::watch;
@@ -25,6 +25,28 @@ pub struct Keys {
 struct Known {
     ring: Ring,
     grants: BTreeMap<KeyId, Arc<Grant>>,
+}
+
+impl Known {
+    /// Has a grant for each key that can be used, and for no other; whether that is a change. A key that is not the same as
+    /// before gets another one.
+    fn settle(&mut self, is_same: impl Fn(&Key) -> bool, now: TimeMs) -> bool {
+        let Self { ring, grants } = self;
+        let mut former = std::mem::take(grants);
+        let mut has_changed = false;
+        for key in ring.keys().filter(|key| key.standing(now) == Standing::Active) {
+            let known = if is_same(key) { former.remove(&key.id) } else { None };
+            let grant = known.unwrap_or_else(|| {
+                has_changed = true;
+                tracing::info!(key = %key.id, name = key.name, "a key of a caller is admitted");
+                Arc::new(Grant::new(key))
+            });
+            grant.follow(key);
+            grants.insert(key.id, grant);
+        }
+        former.values().for_each(|grant| grant.end());
+        has_changed || !former.is_empty()
+    }
 }
 
 impl Default for Keys {
@@ -72,22 +94,11 @@ impl Keys {
     /// Takes other keys. Those who came with one that is gone, over or another one than before may not go on.
     pub(crate) fn replace(&self, ring: Ring, now: TimeMs) {
         let mut known = self.now.write().unwrap_or_else(PoisonError::into_inner);
-        let mut grants = BTreeMap::new();
-        for key in ring.keys().filter(|key| key.standing(now) == Standing::Active) {
-            let is_known = known.ring.get(key.id).is_some_and(|former| key.is_as(former));
-            let grant = if is_known { known.grants.remove(&key.id) } else { None };
-            let grant = grant.unwrap_or_else(|| {
-                tracing::info!(key = %key.id, name = key.name, "a key of a caller is admitted");
-                Arc::new(Grant::new(key))
-            });
-            grant.follow(key);
-            grants.insert(key.id, grant);
-        }
-        let has_changed = known.ring != ring || !known.grants.is_empty();
-        known.grants.values().for_each(|grant| grant.end());
+        let former = std::mem::replace(&mut known.ring, ring);
         // Once there are keys, everyone must show one: their loss must not open the server.
-        let are_there = self.are_there() || !ring.is_empty();
-        *known = Known { ring, grants };
+        let are_there = self.are_there() || !known.ring.is_empty();
+        let is_same = |key: &Key| former.get(key.id).is_some_and(|former| key.is_as(former));
+        let has_changed = known.settle(is_same, now) || known.ring != former;
         self.are_there.store(are_there, Ordering::Release);
         drop(known);
         if has_changed {
@@ -95,24 +106,13 @@ impl Keys {
         }
     }
 
-    /// Ends those whose time is over.
-    pub fn end_expired(&self, now: TimeMs) {
-        let expired = {
-            let mut known = self.now.write().unwrap_or_else(PoisonError::into_inner);
-            let Known { ring, grants } = &mut *known;
-            let is_active =
-                |id: &KeyId| ring.get(*id).is_some_and(|key| key.standing(now) == Standing::Active);
-            let before = grants.len();
-            grants.retain(|id, grant| {
-                let is_active = is_active(id);
-                if !is_active {
-                    grant.end();
-                }
-                is_active
-            });
-            before != grants.len()
-        };
-        if expired {
+    /// Takes the time: ends those who came with a key that has expired. A key that had expired only because the clock was
+    /// wrong can be used again.
+    pub fn keep_time(&self, now: TimeMs) {
+        let mut known = self.now.write().unwrap_or_else(PoisonError::into_inner);
+        let has_changed = known.settle(|_| true, now);
+        drop(known);
+        if has_changed {
             self.tell();
         }
     }

@@ -24,6 +24,11 @@ mod telling;
 mod tls;
 pub mod unread;
 
+use std::sync::LazyLock;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use scarce_core::types::TimeMs;
+
 pub use access::{Access, Login};
 pub use bounded::Bounded;
 pub use caller::{Caller, Grant, USED_MS};
@@ -37,10 +42,18 @@ pub use records::Records;
 pub use tls::{Tls, TlsError, TlsFiles};
 pub use unread::Unread;
 
-/// Unix milliseconds by the system's clock, by which keys expire.
+/// Unix milliseconds, by which keys expire: by the system's clock, and no earlier than by the time that has passed since
+/// they were first asked for, so that a clock that is put back makes no key good again.
 #[must_use]
-pub fn now_ms() -> scarce_core::types::TimeMs {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+pub fn now_ms() -> TimeMs {
+    static BEGUN: LazyLock<(Instant, TimeMs)> = LazyLock::new(|| (Instant::now(), wall_ms()));
+    let (begun, wall) = *BEGUN;
+    let passed = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+    wall_ms().max(wall.saturating_add(passed))
+}
+
+fn wall_ms() -> TimeMs {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 

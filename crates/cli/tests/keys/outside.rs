@@ -1,4 +1,4 @@
-//! What someone from outside tries with a key.
+//! What someone from outside tries with a key: to be late, to be another script, to write the log, to leave a key behind.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -156,6 +156,22 @@ fn a_key_that_nobody_saw_is_not_made_and_ends_no_other() {
     command.args(["keys", "rotate", "shop", "--data"]).arg(data.path()).stderr(full);
     let second = told(command.output().expect("it runs"));
     assert!(second != first && second.starts_with("sk_"), "{second}");
+}
+
+#[test]
+fn keys_expire_while_nothing_can_be_read_of_them() {
+    let data = TempDir::new().expect("a folder");
+    let brief = make(data.path(), "brief", &["*"], &[]);
+    let server = Server::start(data.path(), &[]);
+    let mut known = logged_in(&server, &brief);
+    let lasting = told(keys(data.path(), &["rotate", "brief", "--overlap", "3s"]));
+    logged_in(&server, &lasting);
+    // Who opens it for reading waits for one who writes.
+    let file = data.path().join("keys.json");
+    std::fs::remove_file(&file).expect("removed");
+    let made = Command::new("mkfifo").arg(&file).status().expect("mkfifo runs");
+    assert!(made.success());
+    assert_eq!(known.rest(), "", "its connection ends");
 }
 
 #[test]

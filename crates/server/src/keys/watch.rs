@@ -14,26 +14,36 @@ use super::KeyStore;
 /// How often it looks at a file, and how often it asks a Redis: a key that is revoked is of no use after a second.
 const LOOK_INTERVALS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_millis(500));
 
+/// How often it looks which keys have expired. It waits for no store: keys expire also while that is away.
+const TIME_INTERVAL: Duration = Duration::from_millis(250);
+
 /// The running watch.
 pub(crate) struct KeyWatch {
     stop: Sender<()>,
-    thread: JoinHandle<()>,
+    threads: [JoinHandle<()>; 2],
 }
 
 impl KeyWatch {
     /// Watches a store whose keys were loaded.
     pub(crate) fn start(store: KeyStore, access: Access) -> std::io::Result<Self> {
         let (stop, stopped) = bounded(0);
-        let thread = std::thread::Builder::new()
-            .name("key-watch".to_owned())
-            .spawn(move || Watch::new(store, access).run(&stopped))?;
-        Ok(Self { stop, thread })
+        let (ended, keys) = (stopped.clone(), access.keys.clone());
+        let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        let time = named("key-time").spawn(move || {
+            while ended.recv_timeout(TIME_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                keys.keep_time(now_ms());
+            }
+        })?;
+        let look = named("key-watch").spawn(move || Watch::new(store, access).run(&stopped))?;
+        Ok(Self { stop, threads: [time, look] })
     }
 
     pub(crate) fn end(self) {
         drop(self.stop);
-        // Its panic was already logged.
-        let _ = self.thread.join();
+        for thread in self.threads {
+            // Its panic was already logged.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -65,17 +75,15 @@ impl Watch {
     /// Takes what changed. If it cannot be read, the keys that were known go on: a disk or a Redis that is away must not
     /// lock everyone out.
     fn look(&mut self) {
-        let now = now_ms();
         if self.store.may_have_changed() {
             match self.store.load() {
                 Ok(ring) => {
                     self.tell(0, None);
-                    self.access.set_keys(ring, now);
+                    self.access.set_keys(ring, now_ms());
                 }
                 Err(error) => self.tell(0, Some(error.to_string())),
             }
         }
-        self.access.keys.end_expired(now);
     }
 
     fn note_uses(&mut self) {
