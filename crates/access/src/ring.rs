@@ -1,12 +1,13 @@
 //! All keys of a deployment. Those that are over stay in it, so that a deployment whose last key was revoked is not open to
 //! everyone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use scarce_core::types::TimeMs;
 use serde_json::{Value, json};
 
 use super::key::{Asked, Key, KeyError, Standing, damaged};
+use super::scope::Scope;
 use super::secret::{KeyId, Secret, Shown};
 
 /// The version of what is kept.
@@ -45,6 +46,20 @@ impl Ring {
     #[must_use]
     pub fn get(&self, id: KeyId) -> Option<&Key> {
         self.keys.get(&id)
+    }
+
+    /// The namespaces whose operations may be those of a caller with other rights: that of the password, and those of keys
+    /// with different scopes. Keys that are over count, because what they sent is still remembered.
+    #[must_use]
+    pub fn shared_namespaces(&self) -> BTreeSet<&str> {
+        let mut shared = BTreeSet::from([""]);
+        let mut scopes: BTreeMap<&str, &[Scope]> = BTreeMap::new();
+        for key in self.keys.values() {
+            if *scopes.entry(&key.namespace).or_insert(&key.scopes) != key.scopes.as_slice() {
+                shared.insert(&key.namespace);
+            }
+        }
+        shared
     }
 
     /// Puts a key in, in place of the one of its id.
@@ -213,7 +228,6 @@ impl Ring {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scope::Scope;
 
     fn asked(ttl_ms: Option<u64>) -> Asked {
         let scopes = vec![Scope::parse("take:stock:sku-*").expect("a scope")];

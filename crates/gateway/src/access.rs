@@ -154,7 +154,8 @@ impl Access {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scarce_access::{Asked, Scope};
+    use scarce_access::{Asked, Lack, Scope};
+    use scarce_core::command::{Command, table};
 
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
@@ -191,6 +192,39 @@ mod tests {
         assert!(caller(&access, &right).is_some());
         let wrong = Shown::draw().expect("random bytes").reveal();
         assert!(matches!(access.log_in(HERE, wrong.as_bytes(), 1_000), Login::Wrong));
+    }
+
+    fn lack(caller: &Caller, line: &str) -> Option<Lack> {
+        let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        let spec = table::find(words[0]).expect("a command");
+        let (command, _) = Command::parse(spec, &words[1..]).expect("well formed");
+        caller.check(spec, &command).err()
+    }
+
+    #[test]
+    fn the_doubt_of_an_operation_that_may_be_anothers_is_for_those_who_may_everything() {
+        let access = Access::default();
+        let mut ring = Ring::default();
+        let keys = [
+            ("own", "take:stock:sku-1", None),
+            ("one", "take:stock:sku-1", Some("alike")),
+            ("retry", "take:stock:sku-1", Some("alike")),
+            ("sale", "take:stock:sku-1", Some("mixed")),
+            ("bank", "settle", Some("mixed")),
+            ("former", "take:stock:sku-1", Some("")),
+        ];
+        let shown = keys.map(|(name, scope, namespace)| create(&mut ring, &asked(name, scope, namespace), 0));
+        access.set_keys(ring.clone(), 1_000);
+        let resolve = "OPERATION.RESOLVE pay-1 ON sku-1";
+        let callers = shown.each_ref().map(|shown| caller(&access, shown).expect("admitted"));
+        let lacks = callers.each_ref().map(|its| lack(its, resolve).map(|lack| lack.to_string()));
+        let all = || Some("take".to_owned());
+        assert_eq!(lacks, [None, None, None, all(), None, all()]);
+        assert!(callers.iter().all(|its| lack(its, "OPERATION.GET pay-1 ON sku-1").is_none()));
+        // It counts from when the namespace is shared, also for those who are there.
+        create(&mut ring, &asked("late", "read", Some("alike")), 0);
+        access.set_keys(ring, 1_000);
+        assert!(lack(&callers[1], resolve).is_some() && access.still_admits(&callers[1]));
     }
 
     #[test]

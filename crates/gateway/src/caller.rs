@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use scarce_access::{Key, KeyId, Lack, Need, Rights};
-use scarce_core::command::{Command, CommandSpec};
+use scarce_core::command::rules::Verb;
+use scarce_core::command::{Command, CommandSpec, Effect};
 use scarce_core::types::TimeMs;
 use scarce_limits::Asker;
 
@@ -31,6 +32,8 @@ pub struct Grant {
     expires_ms: AtomicU64,
     /// The hour of the last use.
     pub(crate) used_ms: AtomicU64,
+    /// Whether a key that may something else has the same namespace.
+    shares_ids: AtomicBool,
     telling: Telling,
 }
 
@@ -47,12 +50,14 @@ impl Grant {
             is_over: AtomicBool::new(false),
             expires_ms: AtomicU64::new(key.expires_ms.unwrap_or(TimeMs::MAX)),
             used_ms: AtomicU64::new(0),
+            shares_ids: AtomicBool::new(true),
             telling: Telling::default(),
         }
     }
 
-    /// Takes what changed of its key: a successor shortens its time.
-    pub(crate) fn follow(&self, key: &Key) {
+    /// Takes what changed of its key and of others: a successor shortens its time, another key may share its namespace.
+    pub(crate) fn follow(&self, key: &Key, shares_ids: bool) {
+        self.shares_ids.store(shares_ids, Ordering::Release);
         self.expires_ms.store(key.expires_ms.unwrap_or(TimeMs::MAX), Ordering::Release);
     }
 
@@ -64,6 +69,17 @@ impl Grant {
 
     pub(crate) fn note_use(&self, now: TimeMs) {
         self.used_ms.fetch_max(now / USED_MS * USED_MS, Ordering::Relaxed);
+    }
+
+    /// Whether it may send a command. An operation of a namespace that others share may be about any resource.
+    #[inline]
+    fn check(&self, spec: &CommandSpec, command: &Command) -> Result<(), Lack> {
+        self.rights.check(spec, command)?;
+        let is_doubt = spec.verb() == Verb::Any && spec.effect == Effect::Write;
+        if is_doubt && self.shares_ids.load(Ordering::Acquire) {
+            return self.rights.check_need(Need::RESOLVE_ALL, None);
+        }
+        Ok(())
     }
 
     /// Logs what it lacks, but not each time. Which resource was asked for is the caller's affair, and not of the log.
@@ -134,7 +150,7 @@ impl Caller {
     pub fn check(&self, spec: &CommandSpec, command: &Command) -> Result<(), Lack> {
         match &self.grant {
             None => Ok(()),
-            Some(grant) => grant.rights.check(spec, command).inspect_err(|lack| grant.tell(lack, spec.name)),
+            Some(grant) => grant.check(spec, command).inspect_err(|lack| grant.tell(lack, spec.name)),
         }
     }
 

@@ -32,6 +32,7 @@ impl Known {
     /// before gets another one.
     fn settle(&mut self, is_same: impl Fn(&Key) -> bool, now: TimeMs) -> bool {
         let Self { ring, grants } = self;
+        let shared = ring.shared_namespaces();
         let mut former = std::mem::take(grants);
         let mut has_changed = false;
         for key in ring.keys().filter(|key| key.standing(now) == Standing::Active) {
@@ -41,7 +42,7 @@ impl Known {
                 tracing::info!(key = %key.id, name = key.name, "a key of a caller is admitted");
                 Arc::new(Grant::new(key))
             });
-            grant.follow(key);
+            grant.follow(key, shared.contains(key.namespace.as_str()));
             grants.insert(key.id, grant);
         }
         former.values().for_each(|grant| grant.end());
