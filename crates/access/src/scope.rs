@@ -136,6 +136,7 @@ impl Scope {
     #[must_use]
     pub fn warning(&self) -> Option<&'static str> {
         let has = |verb| self.verbs & bit(verb) != 0;
+        let has_kind = |kind: Kind| self.kinds & kind.bit() != 0;
         let is_wide = self.pattern == Pattern::All;
         match () {
             () if self.is_all() => Some("allows everything, as the password does"),
@@ -145,6 +146,13 @@ impl Scope {
                 Some("freezes, corrects and closes resources of any name")
             }
             () if is_wide && has(Verb::Take) => Some("takes from resources of any name"),
+            () if is_wide && has(Verb::Settle) && has_kind(Kind::Account) => {
+                Some("ends what was taken of any name, and captures holds to accounts of any name")
+            }
+            () if is_wide && has(Verb::Settle) => Some("ends what was taken of any name"),
+            () if has(Verb::Create) && has_kind(Kind::Campaign) => Some(
+                "brings money into accounts of any name where the server settles claims, --settlement engine",
+            ),
             () => None,
         }
     }
@@ -203,6 +211,23 @@ mod tests {
             let scope = Scope::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
             assert_eq!(scope.to_string(), shortest);
             assert_eq!(Scope::parse(shortest), Ok(scope));
+        }
+    }
+
+    #[test]
+    fn what_reaches_further_than_it_looks_is_said() {
+        for (text, word) in [
+            ("settle", "captures"),
+            ("settle:account", "captures"),
+            ("settle:stock", "of any name"),
+            ("create,take:campaign:c-*", "--settlement engine"),
+            ("take", "takes"),
+        ] {
+            let warning = Scope::parse(text).expect("a scope").warning();
+            assert!(warning.is_some_and(|warning| warning.contains(word)), "{text}: {warning:?}");
+        }
+        for text in ["settle:account:a-*", "take:campaign:c-*", "read", "create:stock:sku-*"] {
+            assert_eq!(Scope::parse(text).expect("a scope").warning(), None, "{text}");
         }
     }
 

@@ -91,13 +91,13 @@ const COMMANDS: &str = "\
 
 const ACCESS: &str = "\
 各命令与历史查询路由要求[密钥](keys.md)的范围允许什么。一行有多个标记时，具备其一即可。种类 `*` 表示全部种类；对 `OPERATION.GET` 与 `OPERATION.RESOLVE`
-则表示任意一种。[English](../access.md)
+则表示任意一种。`ACCOUNT.WORLD` 需要不限资源；在由范围不同的密钥共用的[命名空间](keys.md#操作-id)中，`OPERATION.RESOLVE` 也是如此。[English](../access.md)
 
 不在命令表中的：
 
 - `operate`：`EVENTS`、`CONSUMER`、`SNAPSHOT`、`SLOWLOG`、`CONFIG`、`GET /v1/events`、`POST /v1/reconciliations`；完整的 `INFO`。
 - 全部种类的 `read`：`GET /v1/consumers`、`GET /v1/reconciliations`、`GET /metrics`。
-- 种类 `script`：`FCALL`、`EVALSHA` 与 `POST /v1/scripts/{script}/run` 需要 `take`；`FCALL_RO`、`EVALSHA_RO`、`SCRIPT` 与 `GET /v1/scripts` 需要 `read`；
+- 种类 `script`（按脚本名称）：`FCALL`、`EVALSHA` 与 `POST /v1/scripts/{script}/run` 需要 `take`；`FCALL_RO`、`EVALSHA_RO`、`SCRIPT` 与 `GET /v1/scripts` 需要 `read`；
   `POST` 与 `DELETE /v1/scripts/{script}` 需要 `administrate`。
 - 任何密钥：`PING`、`ECHO`、`HELLO`、`SELECT`、`RESET`、`QUIT`、`CLIENT`、`COMMAND`、`INFO` 的开头部分、`POST /v1/packet-previews`。`MULTI`、`DRYRUN` 与 `POST /v1/batch`
   取决于其中的命令。

@@ -99,13 +99,14 @@ ID skip checks 3, 4 and 6.
 
 const ACCESS: &str = "\
 What the scopes of a [key](keys.md) must allow for each command and each route of a history. A row with several marks needs one of them. The kind `*` stands for
-all kinds, and for `OPERATION.GET` and `OPERATION.RESOLVE` for any. [中文](zh/access.md)
+all kinds, and for `OPERATION.GET` and `OPERATION.RESOLVE` for any. `ACCOUNT.WORLD` needs all resources, and so does `OPERATION.RESOLVE` in a [namespace](keys.md#operation-ids) that keys with
+other scopes share. [中文](zh/access.md)
 
 What is not in the command table needs this:
 
 - `operate`: `EVENTS`, `CONSUMER`, `SNAPSHOT`, `SLOWLOG`, `CONFIG`, `GET /v1/events`, `POST /v1/reconciliations`; all of `INFO`.
 - `read` of all kinds: `GET /v1/consumers`, `GET /v1/reconciliations`, `GET /metrics`.
-- of the kind `script`: `take` for `FCALL`, `EVALSHA` and `POST /v1/scripts/{script}/run`; `read` for `FCALL_RO`, `EVALSHA_RO`, `SCRIPT` and
+- of the kind `script`, by the script's name: `take` for `FCALL`, `EVALSHA` and `POST /v1/scripts/{script}/run`; `read` for `FCALL_RO`, `EVALSHA_RO`, `SCRIPT` and
   `GET /v1/scripts`; `administrate` for `POST` and `DELETE /v1/scripts/{script}`.
 - any key: `PING`, `ECHO`, `HELLO`, `SELECT`, `RESET`, `QUIT`, `CLIENT`, `COMMAND`, the first part of `INFO`, `POST /v1/packet-previews`. `MULTI`, `DRYRUN` and
   `POST /v1/batch` need what the commands in them need.
