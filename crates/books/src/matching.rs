@@ -5,7 +5,7 @@ mod leftovers;
 mod stages;
 mod twins;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use crate::BookError;
 use crate::day::Day;
@@ -69,7 +69,7 @@ pub struct Matcher<'m> {
     /// The first day whose movements are wanted.
     here_from: Day,
     /// Movements that were settled, closed or carried on: they are not taken again.
-    passed: HashMap<u64, Before>,
+    passed: BTreeMap<u64, Before>,
     settled: Vec<Settled>,
     /// The first day of what is kept as settled for the next file.
     known_from: Day,
@@ -125,7 +125,7 @@ impl<'m> Matcher<'m> {
             statement,
             by_operation: Index::default(),
             here: Items::default(),
-            passed: HashMap::new(),
+            passed: BTreeMap::new(),
             settled: Vec::new(),
             settled_before: 0,
             twins: Twins::default(),

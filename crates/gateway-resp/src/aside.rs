@@ -52,14 +52,16 @@ mod tests {
         let (release, released) = bounded::<()>(0);
         let held = move || {
             begun.send(()).expect("a test");
-            drop(released.recv());
+            let _ = released.recv();
         };
         aside.hand_over(Box::new(held)).expect("room");
         has_begun.recv().expect("it has begun");
         let (done, all_done) = crossbeam_channel::unbounded();
-        let mut hand_over = || {
+        let hand_over = || {
             let done = done.clone();
-            aside.hand_over(Box::new(move || drop(done.send(()))))
+            aside.hand_over(Box::new(move || {
+                let _ = done.send(());
+            }))
         };
         (0..WAITING_MAX).for_each(|_| hand_over().expect("room"));
         assert_eq!(hand_over(), Err("cuts"));

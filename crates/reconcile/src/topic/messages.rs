@@ -19,11 +19,11 @@ pub(super) fn missing(partition: u32, gap: Gap, sequence: u64, message: Option<&
     }
 }
 
+/// A part of a message that differs, with both values.
+type Difference = (String, (Option<String>, Option<String>));
+
 /// What of a message is not as it must be, with both values. Further headers do not count.
-pub(super) fn differences(
-    expected: &CopiedMessage,
-    found: &CopiedMessage,
-) -> Vec<(String, (Option<String>, Option<String>))> {
+pub(super) fn differences(expected: &CopiedMessage, found: &CopiedMessage) -> Vec<Difference> {
     let mut all = Vec::new();
     for (name, its, theirs) in [("value", &expected.value, &found.value), ("key", &expected.key, &found.key)]
     {

@@ -110,7 +110,7 @@ impl<'s> CopyCheck<'s> {
             if !go_on(0) {
                 return Err(ReconcileError::Stopped);
             }
-            std::thread::sleep(LOOK_INTERVAL);
+            std::thread::park_timeout(LOOK_INTERVAL);
             walk.extend(log)?;
             walk.go(log, go_on)?;
         }

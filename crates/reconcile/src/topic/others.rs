@@ -31,7 +31,7 @@ impl Others {
         let has_room = self.stretches.len() < STRETCHES_MAX;
         match self.stretches.last_mut() {
             Some(its) if its.epoch == epoch && its.last.checked_add(1) == Some(sequence) => {
-                its.last = sequence
+                its.last = sequence;
             }
             _ if has_room => self.stretches.push(Stretch { epoch, first: sequence, last: sequence }),
             _ => self.final_count += 1,

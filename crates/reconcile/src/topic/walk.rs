@@ -159,13 +159,13 @@ impl<'w> Walk<'w> {
                 return Ok(Some(sequence));
             }
             let Some(message) = self.next.take() else { break };
-            self.pass(message);
+            self.pass(&message);
         }
         Ok(None)
     }
 
     /// Judges a message without the log.
-    fn pass(&mut self, message: CopiedMessage) {
+    fn pass(&mut self, message: &CopiedMessage) {
         match &message.meaning {
             Meaning::Event(at) if (1..self.log_first).contains(&at.sequence) => {
                 self.has_own = true;
@@ -173,17 +173,17 @@ impl<'w> Walk<'w> {
                 self.place(at.sequence, message.offset, None);
             }
             Meaning::Event(at) => {
-                let (at, finding) = (*at, self.finding("event", &message, (None, shown(&message.value))));
+                let (at, finding) = (*at, self.finding("event", message, (None, shown(&message.value))));
                 self.has_own = true;
                 self.others.add(at, self.findings.limit(), finding);
             }
             Meaning::Resumed { after, is_beginning } => {
                 self.has_own = true;
-                self.resume(after.sequence, *is_beginning, &message);
+                self.resume(after.sequence, *is_beginning, message);
             }
             Meaning::Foreign { source } => {
                 self.foreign = self.foreign.take().or_else(|| source.clone());
-                let finding = self.finding("message", &message, (None, shown(&message.value)));
+                let finding = self.finding("message", message, (None, shown(&message.value)));
                 self.findings.add(finding);
             }
         }
@@ -238,7 +238,7 @@ impl<'w> Walk<'w> {
                 }
                 Some(_) => {
                     if let Some(message) = self.next.take() {
-                        self.pass(message);
+                        self.pass(&message);
                     }
                 }
             }

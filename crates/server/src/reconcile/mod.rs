@@ -116,7 +116,7 @@ impl Worker {
         match catch_unwind(AssertUnwindSafe(|| self.sides.announce(id, report))) {
             Ok(Ok(0)) | Err(_) => {}
             Ok(Ok(endpoints)) => {
-                tracing::info!(id, endpoints, "endpoints are told how the reconciliation ended")
+                tracing::info!(id, endpoints, "endpoints are told how the reconciliation ended");
             }
             Ok(Err(reason)) => {
                 tracing::warn!(id, reason, "endpoints cannot be told how the reconciliation ended");
