@@ -390,17 +390,25 @@ impl Owner {
         (idle && !self.open.is_empty()) || (has_mail && self.has_reserve()) || self.has_slice_to_give()
     }
 
-    /// Makes everything decided durable and ends the threads beside this one.
+    /// Makes everything decided durable, and gives up a snapshot that is not whole. The keeper is waited for only when
+    /// this is dropped: a slow disk may hold it up.
     pub(crate) fn finish(&mut self) {
         if !self.open.is_empty() {
             self.hand_over();
         }
-        self.stop_threads();
+        self.abandon_slices();
+        self.committer.finish();
+    }
+
+    /// Answers what nobody serves any more.
+    pub(crate) fn close(&mut self) {
+        self.begun = None;
+        self.inbox.close();
     }
 
     fn stop_threads(&mut self) {
+        self.abandon_slices();
         self.committer.finish();
-        self.finish_slices();
         if let Some((tasks, thread)) = self.keeper.take() {
             // A keeper that ended by a panic takes no message and has nothing left to lose.
             let _ = tasks.send(KeeperTask::Stop);
@@ -424,7 +432,7 @@ fn wants_replicas(envelope: &Envelope) -> bool {
 /// Two processes must never write one directory, nor two owners.
 impl Drop for Owner {
     fn drop(&mut self) {
+        self.close();
         self.stop_threads();
-        self.inbox.close();
     }
 }

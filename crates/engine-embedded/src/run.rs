@@ -103,9 +103,13 @@ pub(crate) fn run(mut owner: Owner, mut port: Box<dyn Port>, stop: &Stop) -> Res
         }
         owner.answer_inbox();
     }
-    owner.finish();
+    if owner.failure().is_none() {
+        owner.finish();
+    }
+    // After a failure callers hear of it before anything else.
     port.close(&mut owner);
     owner.answer_inbox();
+    owner.close();
     match owner.failure() {
         None => Ok(()),
         Some(reason) => Err(EmbeddedError::Thread { name: format!("committer-{partition}"), what: reason }),

@@ -1,5 +1,8 @@
 //! A snapshot of this moment, given to the keeper in slices between turns.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use scarce_core::machine::Slices;
 use scarce_core::types::TimeMs;
@@ -42,26 +45,30 @@ pub(crate) enum Piece {
 /// How the keeper asks the owner for snapshots.
 pub(crate) struct SliceAsker {
     asks: Sender<Sender<Piece>>,
+    has_ended: Arc<AtomicBool>,
     waker: OwnerWaker,
 }
 
 /// What the keeper asks the owner for, and what it is being given.
 pub(crate) struct SliceGiver {
     asked: Option<Receiver<Sender<Piece>>>,
+    has_ended: Arc<AtomicBool>,
     slicing: Option<Slicing>,
 }
 
 /// A snapshot as it comes. Dropping it ends it.
 pub(crate) struct Pieces<'a> {
     pieces: Option<Receiver<Piece>>,
-    waker: &'a OwnerWaker,
+    asker: &'a SliceAsker,
 }
 
 impl SliceAsker {
     /// The keeper's end and the owner's.
     pub(crate) fn new(waker: OwnerWaker) -> (Self, SliceGiver) {
         let (asks, asked) = bounded(1);
-        (Self { asks, waker }, SliceGiver { asked: Some(asked), slicing: None })
+        let has_ended = Arc::new(AtomicBool::new(false));
+        let giver = SliceGiver { asked: Some(asked), has_ended: has_ended.clone(), slicing: None };
+        (Self { asks, has_ended, waker }, giver)
     }
 
     /// Begins a snapshot. Nothing comes once the owner has ended.
@@ -70,24 +77,24 @@ impl SliceAsker {
         // Where the owner has ended, its end of the channel is gone, and with it the sender.
         let _ = self.asks.send(sender);
         self.waker.wake();
-        Pieces { pieces: Some(pieces), waker: &self.waker }
+        Pieces { pieces: Some(pieces), asker: self }
     }
 }
 
 impl Pieces<'_> {
-    /// The next piece; nothing if the owner has ended.
+    /// The next piece; nothing if the owner has ended, whatever it gave before.
     pub(crate) fn next(&self) -> Option<Piece> {
         let piece = self.pieces.as_ref()?.recv().ok();
         // It may have waited for room.
-        self.waker.wake();
-        piece
+        self.asker.waker.wake();
+        piece.filter(|_| !self.asker.has_ended.load(Ordering::Acquire))
     }
 }
 
 impl Drop for Pieces<'_> {
     fn drop(&mut self) {
         self.pieces = None;
-        self.waker.wake();
+        self.asker.waker.wake();
     }
 }
 
@@ -170,14 +177,10 @@ impl Owner {
         }
     }
 
-    /// Gives the rest of a snapshot that was begun, and takes no further asks.
-    pub(super) fn finish_slices(&mut self) {
+    /// Gives nothing more: the end does not wait for a snapshot.
+    pub(super) fn abandon_slices(&mut self) {
+        self.slices.has_ended.store(true, Ordering::Release);
         self.slices.asked = None;
-        let Some(mut slicing) = self.slices.slicing.take() else { return };
-        while let Some(piece) = slicing.waiting.take().or_else(|| self.next_piece(&mut slicing)) {
-            if slicing.pieces.send(piece).is_err() || slicing.is_over {
-                return;
-            }
-        }
+        self.slices.slicing = None;
     }
 }

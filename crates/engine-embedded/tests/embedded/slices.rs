@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use scarce_engine::engine::SnapshotDone;
 use scarce_engine::{Engine, Failure};
 use scarce_engine_embedded::storage::Storage;
+use scarce_engine_embedded::storage::faulty::Fault;
 
 use crate::support::Bench;
 
@@ -71,4 +72,51 @@ fn a_snapshot_does_not_wait_for_a_batch_that_waits_for_room() {
     assert!(answers.iter().all(Result::is_ok));
     bench.engine().snapshot(0).expect("there is room again");
     bench.stop();
+}
+
+/// A snapshot of more than what the disk takes at a time, of which it holds the first write.
+fn held_snapshot(bench: &Bench) -> Receiver<Result<SnapshotDone, Failure>> {
+    for first in (0..20_000).step_by(1_000) {
+        let open = |n| Bench::request(&format!("ACCOUNT.OPEN {n:0>64} EUR"));
+        assert!(bench.engine().call(0, (first..first + 1_000).map(open).collect()).iter().all(Result::is_ok));
+    }
+    bench.disk.block_writes("snapshot-");
+    let asked = ask_snapshot(bench);
+    bench.disk.wait_for_blocked_writes(1);
+    asked
+}
+
+fn check_that_it_was_given_up(bench: &Bench, asked: &Receiver<Result<SnapshotDone, Failure>>) {
+    let refused = asked.recv_timeout(LONG).expect("an answer").expect_err("it was given up");
+    assert!(refused.to_string().contains("the engine is ending"), "{refused}");
+    assert!(!has_file(bench, |name| name.starts_with("snapshot-")));
+}
+
+#[test]
+fn a_failed_journal_is_told_while_the_disk_holds_a_snapshot_up() {
+    let mut bench = Bench::new();
+    let asked = held_snapshot(&bench);
+    bench.disk.inject(bench.disk.call_count(), Fault::SyncError);
+    let (sender, receiver) = mpsc::channel();
+    let answer = move |mut answers: Vec<_>| drop(sender.send(answers.remove(0)));
+    bench.engine().submit(0, vec![Bench::request("STOCK.CREATE s 1")], Box::new(answer));
+    let told = receiver.recv_timeout(LONG).expect("it is told before the snapshot's disk goes on");
+    assert!(told.is_err(), "{told:?}");
+    bench.disk.release_writes();
+    check_that_it_was_given_up(&bench, &asked);
+    let (_, running) = bench.engine.take().expect("started");
+    assert!(running.join().is_err());
+}
+
+#[test]
+fn the_end_does_not_wait_for_the_rest_of_a_snapshot() {
+    let mut bench = Bench::new();
+    let asked = held_snapshot(&bench);
+    let (engine, running) = bench.engine.take().expect("started");
+    let ending = std::thread::spawn(|| running.shut_down());
+    let ask = || engine.call(0, vec![Bench::request("ACCOUNT.GET a")]).remove(0);
+    wait_until("callers wait for the snapshot", || matches!(ask(), Err(Failure::Unavailable { .. })));
+    bench.disk.release_writes();
+    check_that_it_was_given_up(&bench, &asked);
+    ending.join().expect("no panic").expect("a clean end");
 }

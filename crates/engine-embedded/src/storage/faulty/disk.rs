@@ -85,6 +85,9 @@ pub(super) struct Disk {
     pub(super) capacity_bytes: Option<u64>,
     pub(super) syncs_blocked: bool,
     pub(super) syncs_waiting: usize,
+    /// Writes to files whose names begin so are held.
+    pub(super) writes_blocked: Option<String>,
+    pub(super) writes_waiting: usize,
 }
 
 impl Disk {
@@ -212,6 +215,7 @@ impl Disk {
     pub(super) fn kill(&mut self) {
         self.generation += 1;
         self.syncs_blocked = false;
+        self.writes_blocked = None;
     }
 
     pub(super) fn crash(&mut self, seed: u64) {

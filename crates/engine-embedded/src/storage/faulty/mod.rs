@@ -132,6 +132,25 @@ impl FaultyDisk {
         }
     }
 
+    /// Holds all writes to files whose names begin so until [`FaultyDisk::release_writes`].
+    pub fn block_writes(&self, prefix: &str) {
+        self.disk().writes_blocked = Some(prefix.to_owned());
+    }
+
+    /// Lets held writes go on.
+    pub fn release_writes(&self) {
+        self.disk().writes_blocked = None;
+        self.shared.gate.notify_all();
+    }
+
+    /// Waits until `count` writes are being held.
+    pub fn wait_for_blocked_writes(&self, count: usize) {
+        let mut disk = self.disk();
+        while disk.writes_waiting < count {
+            disk = self.shared.gate.wait(disk).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
     fn disk(&self) -> MutexGuard<'_, Disk> {
         self.shared.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -194,6 +213,21 @@ impl Handle {
         self.shared.disk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn wait_for_leave_to_write(&self) -> MutexGuard<'_, Disk> {
+        let mut disk = self.disk();
+        let is_held = |disk: &Disk| {
+            disk.writes_blocked.as_ref().is_some_and(|prefix| self.name.starts_with(prefix))
+                && disk.generation == self.generation
+        };
+        while is_held(&disk) {
+            disk.writes_waiting += 1;
+            self.shared.gate.notify_all();
+            disk = self.shared.gate.wait(disk).unwrap_or_else(PoisonError::into_inner);
+            disk.writes_waiting -= 1;
+        }
+        disk
+    }
+
     fn enter(&self, disk: &mut Disk, call: Call, operation: &'static str) -> Result<(), StorageError> {
         disk.check_generation(self.generation, operation, &self.name)?;
         disk.enter(call, operation, &self.name)
@@ -214,7 +248,7 @@ impl StorageFile for Handle {
     }
 
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<(), StorageError> {
-        let mut disk = self.disk();
+        let mut disk = self.wait_for_leave_to_write();
         let power = disk.power();
         let failure = self.enter(&mut disk, Call::Write, "write").map_err(|error| error.at(offset));
         let written = match disk.last_fault.take() {
