@@ -236,6 +236,10 @@ impl Sliced for Ended {
         self.records.put_rows(slice, |key, (), out| put_ended(key, out))
     }
 
+    fn remembered_bytes(&self) -> usize {
+        self.records.remembered_rows_bytes()
+    }
+
     fn thaw(&mut self) {
         self.records.thaw_rows();
     }

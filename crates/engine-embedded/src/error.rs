@@ -60,6 +60,17 @@ pub enum EmbeddedError {
         "the disk is full: what was decided before the snapshot waits for room, and the snapshot would wait for that; make room"
     )]
     NoRoom,
+    /// More changed than a snapshot may remember until it is written.
+    #[error(
+        "rows that changed before they were written took {remembered_kib} KiB of memory, of {max_kib} KiB that --memory-max leaves \
+         for them; the disk is too slow for these changes, or --memory-max too low"
+    )]
+    Outrun {
+        /// What they took.
+        remembered_kib: u64,
+        /// What they may take.
+        max_kib: u64,
+    },
     /// The engine ends.
     #[error("the engine is ending")]
     Stopped,

@@ -31,6 +31,7 @@ impl MemoryMeter for Dial {
 
 struct Bench {
     clock: ManualClock,
+    disk: FaultyDisk,
     dial: Arc<Dial>,
     engine: Arc<Embedded>,
     running: Option<Running>,
@@ -51,7 +52,7 @@ impl Bench {
         let files = DeploymentFiles { root: root.storage(), partitions: vec![disk.storage()] };
         let recovered = open_files(&files, &settings, &mut |_| {}).expect("recovery");
         let (engine, running) = recovered.start(|_, _| Ok(Box::new(SilentPort::default()))).expect("a start");
-        Self { clock, dial, engine, running: Some(running) }
+        Self { clock, disk, dial, engine, running: Some(running) }
     }
 
     /// Sets what the process takes, and waits until that was measured.
@@ -99,6 +100,11 @@ impl Drop for Bench {
 fn parse(line: &str) -> (Command, Common) {
     let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
     Command::parse(find(words[0]).expect("a command"), &words[1..]).expect("well-formed")
+}
+
+fn request(line: &str) -> Request {
+    let (command, common) = parse(line);
+    Request::Write(Envelope::new("", common, Body::Single(command), &[0; 32]).expect("an envelope"))
 }
 
 fn filled() -> Bench {
@@ -217,4 +223,35 @@ fn ids_that_are_over_let_in_nothing_that_forgets_none() {
         "its entry forgets the old one"
     );
     assert_eq!(bench.ask(&["ACCOUNT.OPEN e EUR ID newer"]), "full: memory");
+}
+
+/// More rows than a snapshot has before it waits for the disk, and than the memory for rows that change meanwhile.
+const ACCOUNTS: u64 = 20_000;
+
+#[test]
+fn a_snapshot_for_which_too_much_changes_is_given_up_and_made_later() {
+    let bench = Bench::start();
+    let each = |accounts: std::ops::Range<u64>, line: &dyn Fn(u64) -> String| {
+        let requests: Vec<_> = accounts.map(|n| request(&line(n))).collect();
+        for batch in requests.chunks(1_000) {
+            assert!(bench.engine.call(0, batch.to_vec()).iter().all(Result::is_ok));
+        }
+    };
+    each(0..ACCOUNTS, &|n| format!("ACCOUNT.OPEN a{n} EUR"));
+    bench.use_percent(50);
+    bench.disk.block_creation("snapshot-");
+    let failures = || bench.engine.metrics(0).expect("metrics").snapshots.failures();
+    std::thread::scope(|scope| {
+        let snapshot = scope.spawn(|| bench.engine.snapshot(0));
+        bench.disk.wait_for_blocked_syncs(1);
+        // The last rows, which are not written yet.
+        each(ACCOUNTS - 5_000..ACCOUNTS, &|n| format!("ACCOUNT.CREDIT a{n} 1"));
+        bench.disk.release_syncs();
+        let failure = snapshot.join().expect("no panic").expect_err("it is given up").to_string();
+        assert!(failure.contains("rows that changed before they were written took"), "{failure}");
+        assert!(failure.contains("of 256 KiB that --memory-max leaves for them"), "{failure}");
+    });
+    assert_eq!(failures(), 1);
+    let made = bench.engine.snapshot(0).expect("a snapshot");
+    assert_eq!((made.sequence, failures()), (ACCOUNTS + 5_000, 1));
 }

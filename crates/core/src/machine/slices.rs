@@ -87,6 +87,11 @@ impl Machine {
         false
     }
 
+    /// About how many bytes are remembered because changes overwrote them before they were written.
+    pub fn remembered_bytes(&mut self) -> u64 {
+        self.state.sliced().map(|part| part.remembered_bytes() as u64).sum()
+    }
+
     /// Ends a snapshot early.
     pub fn end_slices(&mut self) {
         self.state.sliced().for_each(Sliced::thaw);

@@ -100,7 +100,8 @@ impl Tapes {
 impl Sliced for Tapes {
     fn freeze(&mut self) {
         let last = u32::try_from(self.tapes.len()).unwrap_or(u32::MAX).checked_sub(1);
-        self.frozen = last.map(|last| Box::new(Frozen::new(self.tapes.len(), 0, last)));
+        let apart = |tape: &VecDeque<Trade>| tape.len() * size_of::<Trade>();
+        self.frozen = last.map(|last| Box::new(Frozen::with_apart(self.tapes.len(), 0, last, apart)));
     }
 
     fn put_slice(&mut self, slice: &mut Slice<'_, '_>) -> bool {
@@ -119,6 +120,10 @@ impl Sliced for Tapes {
             self.frozen = None;
         }
         is_over
+    }
+
+    fn remembered_bytes(&self) -> usize {
+        self.frozen.as_ref().map_or(0, |frozen| frozen.bytes())
     }
 
     fn thaw(&mut self) {

@@ -91,6 +91,10 @@ impl Sliced for Operations {
         is_over
     }
 
+    fn remembered_bytes(&self) -> usize {
+        self.frozen.as_ref().map_or(0, |frozen| frozen.gone.len())
+    }
+
     fn thaw(&mut self) {
         self.frozen = None;
     }

@@ -113,6 +113,10 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
         self.frozen = ends.map(|(first, last)| Box::new(Frozen::new(self.rows.len(), first, last)));
     }
 
+    pub(crate) fn remembered_rows_bytes(&self) -> usize {
+        self.frozen.as_ref().map_or(0, |frozen| frozen.bytes())
+    }
+
     pub(crate) fn thaw_rows(&mut self) {
         self.frozen = None;
     }
@@ -146,6 +150,10 @@ impl<K: Wire + Ord + Clone, V: Wire + Clone> Sliced for Ordered<K, V> {
             key.put(out);
             value.put(out);
         })
+    }
+
+    fn remembered_bytes(&self) -> usize {
+        self.remembered_rows_bytes()
     }
 
     fn thaw(&mut self) {

@@ -51,9 +51,15 @@ pub(crate) trait Sliced {
     /// Writes as much as fits. Returns whether that was the last; then nothing is remembered any more.
     fn put_slice(&mut self, slice: &mut Slice<'_, '_>) -> bool;
 
+    /// About how many bytes it remembers because changes overwrote them before they were written.
+    fn remembered_bytes(&self) -> usize;
+
     /// Ends it early.
     fn thaw(&mut self);
 }
+
+/// What a row has apart from itself, as a long id, and what the allocator adds to it.
+const APART_BYTES: usize = 64;
 
 /// The rows of a frozen container.
 #[derive(Debug)]
@@ -65,19 +71,40 @@ pub(crate) struct Frozen<K, V> {
     last: K,
     /// What changes have overwritten since, of what is not written yet: rows, and `None` where there was no row.
     before: BTreeMap<K, Option<V>>,
+    /// About how many bytes that takes, and what a row has apart from itself.
+    bytes: usize,
+    apart: fn(&V) -> usize,
 }
 
 impl<K: Ord + Clone, V> Frozen<K, V> {
     /// Rows from the first to the last key.
     pub(crate) fn new(count: usize, first: K, last: K) -> Self {
-        Self { count: Some(count as u64), next: Some(first), last, before: BTreeMap::new() }
+        Self::with_apart(count, first, last, |_| APART_BYTES)
+    }
+
+    /// The same where rows have more bytes apart than those of an id.
+    pub(crate) fn with_apart(count: usize, first: K, last: K, apart: fn(&V) -> usize) -> Self {
+        let before = BTreeMap::new();
+        Self { count: Some(count as u64), next: Some(first), last, before, bytes: 0, apart }
+    }
+
+    /// About how many bytes the remembered rows take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// A row with its share of a node of the tree, two thirds of which are in use.
+    fn bytes_of(&self, row: Option<&V>) -> usize {
+        size_of::<(K, Option<V>)>() * 3 / 2 + row.map_or(0, self.apart)
     }
 
     /// Remembers a row that is about to change, if it must be.
     pub(crate) fn save(&mut self, key: &K, row: impl FnOnce() -> Option<V>) {
         let is_left = self.next.as_ref().is_some_and(|next| next <= key) && *key <= self.last;
         if is_left && !self.before.contains_key(key) {
-            self.before.insert(key.clone(), row());
+            let row = row();
+            self.bytes += self.bytes_of(row.as_ref());
+            self.before.insert(key.clone(), row);
         }
     }
 
@@ -109,6 +136,7 @@ impl<K: Ord + Clone, V> Frozen<K, V> {
             }
             if is_saved {
                 let Some((key, row)) = self.before.pop_first() else { return true };
+                self.bytes = self.bytes.saturating_sub(self.bytes_of(row.as_ref()));
                 live.next_if(|(its, _)| *its == key);
                 if let Some(row) = row {
                     slice.row(|out| put_saved(&key, &row, out));

@@ -362,6 +362,10 @@ impl<K: Wire + Hash + Eq + Clone, V: Wire + Clone> Sliced for Table<K, V> {
         is_over
     }
 
+    fn remembered_bytes(&self) -> usize {
+        self.frozen.as_ref().map_or(0, |frozen| frozen.bytes())
+    }
+
     fn thaw(&mut self) {
         self.frozen = None;
     }

@@ -152,6 +152,9 @@ fn fill(pieces: &Pieces<'_>, ended: &mut Option<EmbeddedError>, out: &mut dyn Wr
 fn why_ended(last: Option<&Piece>) -> EmbeddedError {
     match last {
         Some(Piece::NoRoom) => EmbeddedError::NoRoom,
+        Some(Piece::GivenUp { remembered, max }) => {
+            EmbeddedError::Outrun { remembered_kib: remembered >> 10, max_kib: max >> 10 }
+        }
         _ => EmbeddedError::Stopped,
     }
 }

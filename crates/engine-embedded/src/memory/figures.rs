@@ -23,6 +23,10 @@ const CALM_PERCENT: u64 = 75;
 /// being read and written. Measured at 4 to 8 percent, with two million accounts.
 const SNAPSHOT_PERCENT: u64 = 30;
 
+/// The part of it that is for rows which change before they are written; what a snapshot of little state may always take.
+const REMEMBERED_PERCENT: u64 = 20;
+const REMEMBERED_BYTES_MIN: u64 = 256 << 10;
+
 /// What the state takes a second time, in percent, with what is read meanwhile.
 const SECOND_STATE_PERCENT: u64 = 120;
 
@@ -180,6 +184,11 @@ impl Figures {
             tracing::info!(used_bytes, max_bytes, percent, "there is memory again");
         }
     }
+}
+
+/// What is kept of the budget for rows of a state of so many bytes that change before a snapshot has them.
+pub(super) fn remembered_bytes_max(state_bytes: u64) -> u64 {
+    (state_bytes.saturating_mul(REMEMBERED_PERCENT) / 100).max(REMEMBERED_BYTES_MIN)
 }
 
 /// As much of a whole as some of its parts are of all.

@@ -173,6 +173,14 @@ impl Memory {
         Some(lock(&self.figures).state_bytes_of(rows))
     }
 
+    /// How much rows may take that change before a snapshot has them; nothing without a budget. It is within what is kept for
+    /// snapshots, or half of what is free.
+    pub(crate) fn remembered_max(&self, share: &PartitionShare) -> Option<u64> {
+        let (levels, state) = (self.levels()?, self.state_bytes(share)?);
+        let free = levels.max_bytes.saturating_sub(levels.used_bytes) / 2;
+        Some(figures::remembered_bytes_max(state).max(free))
+    }
+
     /// Waits for the turn to make a snapshot.
     pub(crate) fn begin_snapshot(&self) -> SnapshotTurn<'_> {
         self.turn(lock(&self.snapshot))

@@ -40,6 +40,13 @@ pub(crate) enum Piece {
     Whole,
     /// It ends here: the log is not durable up to there, because it waits for room, which only a snapshot may make.
     NoRoom,
+    /// It was given up: rows that changed before they were written took more memory than they may.
+    GivenUp {
+        /// How much they took, in bytes.
+        remembered: u64,
+        /// How much they may take.
+        max: u64,
+    },
 }
 
 /// How the keeper asks the owner for snapshots.
@@ -111,6 +118,8 @@ struct Slicing {
     is_over: bool,
     /// The last event when the last slice was written.
     sequence: u64,
+    /// How much memory rows may take that changed before they were written; nothing without a budget.
+    remembered_max: Option<u64>,
 }
 
 impl Owner {
@@ -123,6 +132,7 @@ impl Owner {
             slicing.is_over = true;
             self.machine.end_slices();
         }
+        self.bound_remembered(&mut slicing);
         let piece = slicing.waiting.take().or_else(|| self.next_piece(&mut slicing));
         match piece.map(|piece| slicing.pieces.try_send(piece)) {
             Some(Err(TrySendError::Disconnected(_))) => return self.machine.end_slices(),
@@ -146,7 +156,19 @@ impl Owner {
             is_whole: false,
             is_over: false,
             sequence,
+            remembered_max: self.memory.remembered_max(&self.memory_share),
         })
+    }
+
+    /// Gives a snapshot up where the keeper takes it too slowly, so that rows that change meanwhile need too much memory.
+    fn bound_remembered(&mut self, slicing: &mut Slicing) {
+        let Some(max) = slicing.remembered_max.filter(|_| !slicing.is_whole) else { return };
+        let remembered = self.machine.remembered_bytes();
+        if remembered > max {
+            self.machine.end_slices();
+            slicing.waiting = Some(Piece::GivenUp { remembered, max });
+            (slicing.is_whole, slicing.is_over) = (true, true);
+        }
     }
 
     fn next_piece(&mut self, slicing: &mut Slicing) -> Option<Piece> {

@@ -84,6 +84,7 @@ pub(super) struct Disk {
     pub(super) last_fault: Option<Fault>,
     pub(super) capacity_bytes: Option<u64>,
     pub(super) syncs_blocked: bool,
+    pub(super) creation_blocked: Option<String>,
     pub(super) syncs_waiting: usize,
     /// Writes to files whose names begin so are held.
     pub(super) writes_blocked: Option<String>,
@@ -214,7 +215,7 @@ impl Disk {
 
     pub(super) fn kill(&mut self) {
         self.generation += 1;
-        self.syncs_blocked = false;
+        (self.syncs_blocked, self.creation_blocked) = (false, None);
         self.writes_blocked = None;
     }
 

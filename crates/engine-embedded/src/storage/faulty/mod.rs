@@ -118,13 +118,20 @@ impl FaultyDisk {
         self.disk().syncs_blocked = true;
     }
 
-    /// Lets held syncs go on.
+    /// Holds whoever creates a file whose name begins so, until [`FaultyDisk::release_syncs`].
+    pub fn block_creation(&self, prefix: &str) {
+        self.disk().creation_blocked = Some(prefix.to_owned());
+    }
+
+    /// Lets go on what is held.
     pub fn release_syncs(&self) {
-        self.disk().syncs_blocked = false;
+        let mut disk = self.disk();
+        (disk.syncs_blocked, disk.creation_blocked) = (false, None);
+        drop(disk);
         self.shared.gate.notify_all();
     }
 
-    /// Waits until `count` syncs are being held.
+    /// Waits until `count` syncs and creations are being held.
     pub fn wait_for_blocked_syncs(&self, count: usize) {
         let mut disk = self.disk();
         while disk.syncs_waiting < count {
@@ -171,6 +178,12 @@ impl Storage for FaultyDisk {
 
     fn create(&self, name: &str) -> Result<Box<dyn StorageFile>, StorageError> {
         let mut disk = self.disk();
+        while disk.creation_blocked.as_ref().is_some_and(|prefix| name.starts_with(prefix)) {
+            disk.syncs_waiting += 1;
+            self.shared.gate.notify_all();
+            disk = self.shared.gate.wait(disk).unwrap_or_else(PoisonError::into_inner);
+            disk.syncs_waiting -= 1;
+        }
         let (file, generation) = disk.change(Call::Open, "create", name, |disk| disk.create(name))?;
         Ok(Box::new(Handle { shared: Arc::clone(&self.shared), name: name.into(), file, generation }))
     }
