@@ -30,6 +30,7 @@ use crate::progress::CommitProgress;
 use crate::reach;
 use crate::receipts::MovedReceipts;
 use crate::recovery::newest_machine_at;
+use crate::snapshot;
 
 /// Where the keeper reports what it was asked for.
 pub(crate) type KeeperReply<T> = Sender<Result<T, String>>;
@@ -118,6 +119,8 @@ impl Keeper {
         self.note_reach();
         // Made here, so that a process that may only read finds it. Where this fails, it shows at the first snapshot.
         let _ = self.home.storage.lock_alone(HOLD_NAME);
+        // What a digest wrote when the process was killed. Where this fails, the next digest or snapshot removes it.
+        let _ = snapshot::remove_digest(&*self.home.storage);
         let mut looked_at = Instant::now();
         loop {
             let is_over = match self.tasks.recv_timeout(LOOK_INTERVAL) {

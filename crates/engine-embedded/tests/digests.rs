@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Effect, Envelope};
@@ -23,7 +24,11 @@ struct Bench {
 
 impl Bench {
     fn start() -> Self {
-        let (root, disk) = (FaultyDisk::new(), FaultyDisk::new());
+        Self::on(FaultyDisk::new())
+    }
+
+    fn on(disk: FaultyDisk) -> Self {
+        let root = FaultyDisk::new();
         let clock = ManualClock::default();
         clock.set(1_000);
         let clock = ClockChoice::Manual(clock);
@@ -103,5 +108,29 @@ fn others_are_answered_while_a_digest_of_much_is_made() {
     let lines: Vec<_> = order.iter().map(|(line, _)| *line).collect();
     assert_eq!(lines, ["STOCK.TAKE s 1 u", "STOCK.TAKE s 1 v", "STOCK.GET s", "DIGEST", "DIGEST s"]);
     assert!(order[3].1 > order[0].1 - 1 && order[3].1 == order[4].1, "of one sequence: {order:?}");
+    bench.running.shut_down().expect("a clean end");
+}
+
+#[test]
+fn a_digest_of_much_leaves_room_to_the_journal_and_nothing_behind() {
+    const FILE: &str = "snapshot-digest.tmp";
+    let disk = FaultyDisk::new();
+    // As after a kill.
+    drop(disk.storage().create(FILE).expect("a file"));
+    let bench = Bench::on(disk);
+    assert_eq!(bench.ask("STOCK.CREATE s 100000"), "APPLIED 100000");
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while bench.disk.content(FILE).is_some() {
+        assert!(Instant::now() < deadline, "it is not removed");
+        std::thread::yield_now();
+    }
+    bench.take(0..SALES);
+    bench.disk.set_capacity(Some(16 << 20));
+    let refused = bench.engine.call(0, vec![request("DIGEST")]).remove(0).expect_err("no room").to_string();
+    assert!(refused.contains("has to leave 64 MiB to the journal"), "{refused}");
+    assert_eq!(bench.disk.content(FILE), None);
+    assert!(bench.ask("STOCK.TAKE s 1 u").starts_with("APPLIED"), "the journal goes on");
+    bench.disk.set_capacity(None);
+    assert_eq!(bench.ask("DIGEST"), bench.digest_of_snapshot());
     bench.running.shut_down().expect("a clean end");
 }

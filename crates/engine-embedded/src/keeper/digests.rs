@@ -1,4 +1,7 @@
-//! Digests that the owner leaves to the keeper: of the state as the owner gives it in slices, as for a snapshot.
+//! Digests that the owner leaves to the keeper: of the state as the owner gives it in slices, as for a snapshot. It is written to a
+//! file, because it is read twice: records name their resource by a slot, and what comes behind them says which of them count.
+
+use std::io::{self, Write};
 
 use scarce_core::command::Command;
 use scarce_core::machine::digest_outcome;
@@ -9,6 +12,13 @@ use scarce_engine::engine::{Failure, Request};
 use super::{DigestTask, Keeper, KeeperTask};
 use crate::error::explain;
 use crate::snapshot::SnapshotInfo;
+use crate::storage::Storage;
+
+/// How much room on the disk a digest leaves to the journal.
+const ROOM_LEFT_BYTES: u64 = 64 << 20;
+
+/// How much a digest writes between two looks at the room.
+const LOOK_BYTES: usize = 1 << 20;
 
 impl Keeper {
     /// Answers a digest, and those that wait behind it, as of one moment. Returns whether the end was asked for.
@@ -56,6 +66,50 @@ impl Keeper {
         };
         let answers = mail.requests().iter().map(answer).collect();
         mail.answer(answers);
+    }
+}
+
+/// What a digest writes for its time, as long as there is room for the journal beside it.
+pub(super) struct WithinRoom<'a> {
+    out: &'a mut dyn Write,
+    storage: &'a dyn Storage,
+    /// How much was written since the last look.
+    unlooked: usize,
+}
+
+impl<'a> WithinRoom<'a> {
+    /// Looks at the room before the first byte.
+    pub(super) fn new(storage: &'a dyn Storage, out: &'a mut dyn Write) -> Self {
+        Self { out, storage, unlooked: LOOK_BYTES }
+    }
+
+    fn look(&mut self) -> io::Result<()> {
+        self.unlooked = 0;
+        let available = self.storage.available_bytes().map_err(io::Error::other)?;
+        if available >= ROOM_LEFT_BYTES {
+            return Ok(());
+        }
+        Err(io::Error::other(format!(
+            "a digest of much needs the room of a snapshot for its time, and has to leave {} MiB to the journal, of which the \
+             disk has {} MiB; make room",
+            ROOM_LEFT_BYTES >> 20,
+            available >> 20
+        )))
+    }
+}
+
+impl Write for WithinRoom<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.unlooked >= LOOK_BYTES {
+            self.look()?;
+        }
+        let written = self.out.write(bytes)?;
+        self.unlooked += written;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 

@@ -8,6 +8,7 @@ use scarce_core::types::Id;
 use scarce_engine::engine::SnapshotDone;
 
 use super::Keeper;
+use super::digests::WithinRoom;
 use super::trim::Remembered;
 use crate::EmbeddedError;
 use crate::fold::FoldError;
@@ -89,7 +90,8 @@ impl Keeper {
     ) -> Result<(SnapshotInfo, Vec<u128>), EmbeddedError> {
         let mut digests = Vec::new();
         let info = self.with_slices(&mut |storage, info, fill| {
-            snapshot::digest_only(storage, info, fill, &mut |open| {
+            let mut fill = |out: &mut dyn Write| fill(&mut WithinRoom::new(storage, out));
+            snapshot::digest_only(storage, info, &mut fill, &mut |open| {
                 let outline = self.read_outline(open)?;
                 for resource in resources {
                     digests.push(digest_of(&outline, resource.as_ref(), open)?);

@@ -4,5 +4,5 @@ pub mod file;
 
 pub use file::{
     DigestOf, Listed, Newest, SnapshotError, SnapshotInfo, SnapshotOwner, SnapshotReader, digest_only, list,
-    load, newest_good, retain, write, write_with,
+    load, newest_good, remove_digest, retain, write, write_with,
 };

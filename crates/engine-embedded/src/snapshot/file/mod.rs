@@ -190,6 +190,14 @@ pub fn digest_only(
     writer::digest_only(storage, info, fill, digest)
 }
 
+/// Removes what a digest that was broken off has written.
+pub fn remove_digest(storage: &dyn Storage) -> Result<(), SnapshotError> {
+    match storage.remove(writer::DIGEST_NAME) {
+        Err(error) if !error.is_not_found() => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
 /// All snapshots by name, oldest first. Nothing is opened.
 pub fn list(storage: &dyn Storage) -> Result<Vec<Listed>, SnapshotError> {
     let listed = |name: String| sequence_of(&name).map(|sequence| Listed { name, sequence });

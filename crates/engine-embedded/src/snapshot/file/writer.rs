@@ -11,6 +11,9 @@ use super::{
 /// Produces a payload.
 type Fill<'a> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'a;
 
+/// Where a state is written of which only the digest is wanted. A partition has one keeper, so there is one at a time.
+pub(super) const DIGEST_NAME: &str = "snapshot-digest.tmp";
+
 pub(super) fn is_temporary(name: &str) -> bool {
     name.starts_with("snapshot-") && name.ends_with(".tmp")
 }
@@ -48,12 +51,11 @@ pub(super) fn digest_only(
     fill: &mut Fill<'_>,
     digest: &mut DigestOf<'_>,
 ) -> Result<u128, SnapshotError> {
-    const NAME: &str = "snapshot-digest.tmp";
-    let written = write_temporary(storage, info, fill, NAME);
-    let found =
-        written.and_then(|_| digest(&|| SnapshotReader::open(storage.open(NAME)?, storage.locate(NAME))));
-    // Best effort, to give the room back; `retain` removes what is left.
-    let _ = storage.remove(NAME);
+    let written = write_temporary(storage, info, fill, DIGEST_NAME);
+    let open = || SnapshotReader::open(storage.open(DIGEST_NAME)?, storage.locate(DIGEST_NAME));
+    let found = written.and_then(|_| digest(&open));
+    // Best effort, to give the room back; the next start or snapshot removes what is left.
+    let _ = storage.remove(DIGEST_NAME);
     found
 }
 
