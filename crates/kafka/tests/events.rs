@@ -1,5 +1,7 @@
 //! Events of a real engine to a real broker.
 
+#[path = "support/created_again.rs"]
+mod created_again;
 #[path = "support/flow.rs"]
 mod flow;
 #[path = "support/put_back.rs"]
@@ -243,6 +245,9 @@ async fn readers_are_told_where_the_log_goes_on_after_another_history() {
         "and what follows it follows that"
     );
     put_back::the_topic_says_what_it_shares_with_the_log(&kafka).await;
+    created_again::a_topic_that_is_created_again_is_told_of_and_written_from_its_beginning(&kafka).await;
+    created_again::a_topic_that_begins_in_the_middle_is_written_from_its_beginning_after_a_restart(&kafka)
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -51,6 +51,12 @@ pub trait Consumer: Send + 'static {
         false
     }
 
+    /// Whether its store was made anew since it was last looked at, so that it wants all that the log still has, whatever the engine
+    /// knows as confirmed. Then it has no position.
+    fn starts_over(&self) -> bool {
+        false
+    }
+
     /// Whether a rebase also rewrites what the consumer has stored, its own position included. As long as that still is the
     /// one of a history that was left, another store was rewritten, and the consumer does not go on.
     fn is_rewritten(&self) -> bool {
@@ -97,6 +103,7 @@ type Doing<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub(crate) trait BoxedConsumer: Send {
     fn position(&mut self) -> Doing<'_, Result<Option<Position>, Trouble>>;
     fn keeps_position(&self) -> bool;
+    fn starts_over(&self) -> bool;
     fn is_rewritten(&self) -> bool;
     fn held_after(&mut self, after: Position) -> Doing<'_, Result<Vec<HeldStretch>, Trouble>>;
     fn forgot_up_to(&mut self, sequence: u64) -> Doing<'_, Result<(), Trouble>>;
@@ -112,6 +119,10 @@ impl<C: Consumer> BoxedConsumer for C {
 
     fn keeps_position(&self) -> bool {
         Consumer::keeps_position(self)
+    }
+
+    fn starts_over(&self) -> bool {
+        Consumer::starts_over(self)
     }
 
     fn is_rewritten(&self) -> bool {

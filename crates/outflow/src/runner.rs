@@ -297,6 +297,10 @@ impl Share {
     /// The last known position: the consumer's own, or the engine's.
     async fn known_position(&mut self) -> Result<Option<Position>, Interruption> {
         let own = self.consumer.position().await?;
+        if own.is_none() && self.consumer.starts_over() {
+            (self.abandoned, self.holds_abandoned, self.is_set_back) = (None, false, false);
+            return Ok(None);
+        }
         let Resumption { position, consumed, abandoned } =
             self.claim.resume_at(own, self.consumer.is_rewritten()).await?;
         self.abandoned = abandoned;

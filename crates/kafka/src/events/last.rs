@@ -151,7 +151,7 @@ fn put(held: &mut Vec<HeldStretch>, Position { epoch, sequence }: Position) {
 
 /// The event's description in a message's headers.
 pub(super) struct Mark {
-    source: String,
+    pub(super) source: String,
     pub(super) partition: u32,
     pub(super) position: Position,
 }

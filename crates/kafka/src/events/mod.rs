@@ -1,6 +1,7 @@
 //! Out: the engine's log to a topic. A partition of the topic corresponds to one of the engine's, and holds
 //! its events in order, each at least once.
 
+mod beginning;
 mod copy;
 mod follow;
 mod following;
@@ -28,6 +29,7 @@ use crate::{KafkaError, KafkaSettings};
 pub struct EventTopic {
     settings: Arc<KafkaSettings>,
     publisher: Publisher,
+    identity: Arc<beginning::Identity>,
 }
 
 impl EventTopic {
@@ -39,12 +41,12 @@ impl EventTopic {
         let publisher = Publisher::new(settings)?;
         let events = Wanted { topic: &settings.topics.events, partitions, exactly: true };
         topics::ensure(settings, &[events]).await?;
-        Ok(Self { settings: Arc::new(settings.clone()), publisher })
+        Ok(Self { settings: Arc::new(settings.clone()), publisher, identity: Arc::default() })
     }
 
     /// The writer of a partition's events. Each partition may have only one.
     #[must_use]
     pub fn writer(&self, partition: u32) -> EventWriter {
-        EventWriter::new(self.settings.clone(), self.publisher.clone(), partition)
+        EventWriter::new(self.settings.clone(), self.publisher.clone(), self.identity.clone(), partition)
     }
 }

@@ -8,11 +8,13 @@ use scarce_core::event::Position;
 use scarce_outflow::{Batch, Consumer, HeldStretch, Trouble};
 use tokio::sync::oneshot;
 
+use super::beginning::{self, Beginning, Identity};
 use super::last;
 use super::record::Encoder;
 use super::resumed::Resumed;
 use crate::KafkaSettings;
 use crate::producer::{Cause, Message, Publisher, SendError, Session, Ticket};
+use crate::topic_id::TopicId;
 
 /// After this many events other tasks get a turn.
 const EVENTS_PER_TURN: usize = 256;
@@ -31,12 +33,51 @@ pub struct EventWriter {
     known: Option<(u64, Instant)>,
     /// The end of the topic, once it was looked at: where it has no event, `None` inside.
     last: Option<Option<Position>>,
+    identity: Arc<Identity>,
+    /// The topic that is written to.
+    topic: Option<TopicId>,
+    /// Whether it was created again and has nothing of this partition that counts.
+    starts_over: bool,
 }
 
 impl EventWriter {
-    pub(super) fn new(settings: Arc<KafkaSettings>, publisher: Publisher, partition: u32) -> Self {
+    pub(super) fn new(
+        settings: Arc<KafkaSettings>,
+        publisher: Publisher,
+        identity: Arc<Identity>,
+        partition: u32,
+    ) -> Self {
         let encoder = Encoder::new(&settings.source);
-        Self { settings, publisher, partition, encoder, known: None, last: None }
+        Self {
+            settings,
+            publisher,
+            partition,
+            encoder,
+            known: None,
+            last: None,
+            identity,
+            topic: None,
+            starts_over: false,
+        }
+    }
+
+    /// Finds out whether the topic was created again while it was written to.
+    async fn check_topic(&self) -> Result<(), Trouble> {
+        // Where there is no producer, nothing is written either.
+        let Ok(session) = self.publisher.session() else { return Ok(()) };
+        let found = self.identity.look(&session, &self.settings.topics.events).await;
+        match (found, self.topic) {
+            (Some(found), Some(known)) if found != known => Err(self.created_again()),
+            _ => Ok(()),
+        }
+    }
+
+    fn created_again(&self) -> Trouble {
+        Trouble::new(format!(
+            "the topic '{}' was created again: what partition {} had in it is gone. All that the log still has is written again; \
+             its readers must begin again, too",
+            self.settings.topics.events, self.partition
+        ))
     }
 
     async fn write(&mut self, events: &[Public<'_>]) -> Result<(), Cause> {
@@ -174,16 +215,27 @@ impl Consumer for EventWriter {
     /// The position of the last event in the topic: a producer writes without gaps, so all earlier events are
     /// there too, and nothing needs to be repeated after a restart. `None` if the topic has no events.
     async fn position(&mut self) -> Result<Option<Position>, Trouble> {
-        let (settings, partition) = (self.settings.clone(), self.partition);
-        let read = tokio::task::spawn_blocking(move || last::position(&settings, partition)).await;
-        match read {
-            Ok(position) => {
-                let position = position.map_err(Trouble::new)?;
-                self.last = Some(position);
-                Ok(position)
-            }
-            Err(_) => Err(Trouble::new("reading the last event of the topic was not finished")),
+        let (settings, partition, known) = (self.settings.clone(), self.partition, self.topic);
+        let read = tokio::task::spawn_blocking(move || {
+            let beginning = beginning::of(&settings, partition, known)?;
+            Ok((beginning, last::position(&settings, partition)?))
+        });
+        let (Beginning { id, is_in_the_middle }, position) = read
+            .await
+            .map_err(|_| Trouble::new("reading the last event of the topic was not finished"))?
+            .map_err(|reason: String| Trouble::new(reason))?;
+        let is_another = self.topic.replace(id).is_some_and(|topic| topic != id);
+        if is_in_the_middle || is_another && position.is_none() {
+            // Told once. After that it has no position, and gets all that the log has.
+            self.starts_over = true;
+            return Err(self.created_again());
         }
+        self.last = Some(position);
+        Ok(position.filter(|_| !self.starts_over))
+    }
+
+    fn starts_over(&self) -> bool {
+        self.starts_over
     }
 
     async fn held_after(&mut self, after: Position) -> Result<Vec<HeldStretch>, Trouble> {
@@ -200,6 +252,7 @@ impl Consumer for EventWriter {
                 format!("a batch of partition {} came to the writer of {}", batch.partition, self.partition);
             return Err(Trouble::new(text));
         }
+        self.check_topic().await?;
         if let Some(last) = self.last
             && let Some(resumed) = Resumed::between(self.partition, last, batch.after)
         {
@@ -214,6 +267,7 @@ impl Consumer for EventWriter {
             .collect();
         self.write(&events).await.map_err(|cause| self.trouble(&cause))?;
         self.last = looked.then(|| Some(batch.end()));
+        self.starts_over = false;
         Ok(())
     }
 }

@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 use super::{Cause, Ticket};
 use crate::KafkaError;
 use crate::client::Heard;
+use crate::topic_id::{Asked, TopicId};
 
 /// How long the producer's thread polls for news at a time.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
@@ -160,6 +161,12 @@ impl Session {
             }
             Err((error, _)) => Err(SendError::Refused(cause(&error))),
         }
+    }
+
+    /// Which topic it is: not the same after it was created again. Blocks.
+    pub(crate) fn topic_id(&self, topic: &str, timeout: Duration) -> Result<TopicId, Source> {
+        let none = Err(Source::MetadataFetch(RDKafkaErrorCode::OperationTimedOut));
+        Asked::begin(self.producer.client(), topic, timeout)?.answer(timeout).unwrap_or(none)
     }
 
     /// Waits until a message was delivered, or the producer is over.
