@@ -14,8 +14,10 @@ use std::time::Duration;
 
 use consumers::{copy, wait_until_diverged};
 use database::Database;
-use rdkafka::ClientConfig;
+use rdkafka::admin::{AdminClient, AdminOptions};
+use rdkafka::client::DefaultClientContext;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
+use rdkafka::{ClientConfig, Offset, TopicPartitionList};
 use scarce_launch::{Kafka, KafkaOptions};
 use support::{Server, json_lines, scarce, wait_until};
 
@@ -93,7 +95,26 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
         assert_eq!(database.figures("SELECT 'all', COUNT(*) FROM entries")["all"], 301);
     }
     server.stop();
+    end_where_the_beginning_is_gone(&brokers);
     list_what_was_lost(&brokers);
+}
+
+/// Messages are removed from the front, as brokers do after some days.
+fn end_where_the_beginning_is_gone(brokers: &str) {
+    let mut through = TopicPartitionList::new();
+    for partition in 0..2 {
+        through.add_partition_offset("scarce.events.v1", partition, Offset::Offset(1)).unwrap();
+    }
+    let administrator: AdminClient<DefaultClientContext> =
+        ClientConfig::new().set("bootstrap.servers", brokers).create().unwrap();
+    let removed = async { administrator.delete_records(&through, &AdminOptions::new()).await };
+    tokio::runtime::Runtime::new().unwrap().block_on(removed).unwrap();
+    let database = Database::sqlite();
+    let follow = ["projection", "follow", "--once", "--create", "--kafka", brokers, "--sql", database.url()];
+    let (code, _, said) = run(&follow);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("the topic has nothing before offset 1 of partition "), "{said}");
+    assert!(said.contains("begin with the engine's own log"), "{said}");
 }
 
 /// An older copy of the data is put back: what the topic holds of the history that is gone is listed, and no more.

@@ -14,7 +14,8 @@ pub struct Follow {
     /// Make the tables, where the database has none yet.
     #[arg(long)]
     pub create: bool,
-    /// End when this process has written everything that was in the topic at the start.
+    /// End when this process has written everything that was in the topic at the start, or with exit code 3 if the topic lacks what
+    /// the tables need.
     #[arg(long)]
     pub once: bool,
 }

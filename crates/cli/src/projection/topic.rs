@@ -76,8 +76,13 @@ async fn follow(options: &Follow, kafka: &KafkaSettings, url: &str, stop: &Arc<A
     {
         bar.set_style(style);
     }
+    let mut lacking = None;
     while !stop.load(Ordering::Relaxed) && !task.is_finished() {
         let levels = following.levels();
+        lacking = levels.lacking.filter(|_| options.once);
+        if lacking.is_some() {
+            break;
+        }
         bar.set_position(levels.positions.values().map(|position| position.sequence).sum());
         tell(&bar, levels.trouble);
         let is_there = |goal: &events::Ends| {
@@ -92,7 +97,7 @@ async fn follow(options: &Follow, kafka: &KafkaSettings, url: &str, stop: &Arc<A
     // A task that has ended itself receives nothing.
     let _ = ending.send(true);
     match task.await {
-        Ok(Ok(())) => Ok(Exit::Done),
+        Ok(Ok(())) => lacking.map_or(Ok(Exit::Done), |lacking| Err(Failed::text(Exit::Refused, lacking))),
         Ok(Err(error)) => Err(unreachable(&error)),
         Err(error) => Err(Failed::new(Exit::Failed, &error)),
     }

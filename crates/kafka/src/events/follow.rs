@@ -168,7 +168,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
                 Ok(false) => {}
                 Ok(true) => {
                     backoff.reset();
-                    self.following.change(|now| now.trouble = None);
+                    self.following.change(|now| (now.trouble, now.lacking) = (None, None));
                 }
                 Err(trouble) => self.close(trouble, backoff.next_delay()),
             }
@@ -299,7 +299,8 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
             )));
         }
         if text(message.headers(), header::TYPE) == Some(RESUMED_TYPE) {
-            return place.resume(message);
+            let resumed = place.resume(message);
+            return resumed.map_err(|trouble| lacking(self.following, trouble));
         }
         let where_it_is = || format!("offset {} of partition {}", message.offset(), message.partition());
         let received = event::read(message.payload().unwrap_or_default()).map_err(|error| {
@@ -324,7 +325,7 @@ impl<M: FnMut(u32) -> C, C: Consumer> Follower<'_, M, C> {
             }
         };
         if place.is_rewound {
-            return Err(Trouble::new(missing));
+            return Err(lacking(self.following, Trouble::new(missing)));
         }
         // The committed offset may be ahead of the consumer, such as after its database was restored.
         place.is_rewound = true;
@@ -388,6 +389,12 @@ impl<C> FollowedPartition<C> {
             state: Reading::Fresh,
         }
     }
+}
+
+/// Notes trouble that no retry ends.
+fn lacking(following: &Following, trouble: Trouble) -> Trouble {
+    following.change(|now| now.lacking = Some(trouble.reason.clone()));
+    trouble
 }
 
 fn number(partition: i32) -> u32 {

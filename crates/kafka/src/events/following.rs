@@ -18,6 +18,8 @@ pub struct Levels {
     pub positions: BTreeMap<u32, Position>,
     /// The trouble, while it lasts.
     pub trouble: Option<String>,
+    /// Why the topic alone will never do, if so: it lacks what a consumer needs.
+    pub lacking: Option<String>,
 }
 
 impl Following {
