@@ -72,6 +72,7 @@ fn a_redis_client_calls_registered_scripts_by_name_version_and_digest() {
         client.call(&["FCALL", "count_up", "1", "k"]).unwrap() == text("two")
     });
     assert_eq!(client.call(&["FCALL", "count_up@1", "1", "{a}x", "1"]).unwrap(), Value::Int(6));
+    see_how_full_it_is(&first, &url, folder.path());
     let lines: Vec<Vec<&str>> = (0..50).map(|_| vec!["FCALL", "count_up@1", "1", "n", "1"]).collect();
     let counts: Vec<Value> = (1..=50).map(Value::Int).collect();
     assert_eq!(client.pipeline(&lines).unwrap(), counts, "in their order");
@@ -84,6 +85,20 @@ fn a_redis_client_calls_registered_scripts_by_name_version_and_digest() {
                 .map_or(true, |value| matches!(value, Value::ServerError(_)))
         })
     });
+}
+
+/// Three versions of two names, in the metrics and for the doctor.
+fn see_how_full_it_is(server: &Server, url: &str, folder: &Path) {
+    let figures = ["versions 3", "versions_max 1000", "bytes_max 16777216", "names 2", "names_max 10000"];
+    wait_until("the metrics tell", || {
+        let text = String::from_utf8(server.http().get("/metrics").body).unwrap();
+        figures.iter().all(|figure| text.contains(&format!("\nscarce_script_{figure}\n")))
+    });
+    let words = ["doctor", "--json", "--engine", "redis", "--redis-url", url, "--partitions", "2"];
+    let (_, out, error) = said(&mut scarce_in(folder, &words));
+    let line =
+        out.lines().find(|line| line.contains("\"redis scripts\"")).unwrap_or_else(|| panic!("{out}{error}"));
+    assert!(line.contains("3 versions of 1000 with ") && line.contains("\"names_max\":10000"), "{line}");
 }
 
 #[test]

@@ -6,12 +6,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use redis::aio::MultiplexedConnection;
 use redis::{Cmd, FromRedisValue, cmd};
+use scarce_engine::scripts::ScriptFilling;
 
 use super::address::Topology;
 use super::caller::Caller;
 use super::deployment::Found;
 use super::library::{ClockSource, Library};
 use super::nodes::Nodes;
+use super::script::{filling_of, registry_key};
 use super::server::ServerState;
 use super::{RedisError, RedisSettings, deployment, wholeness};
 
@@ -90,6 +92,8 @@ pub struct InspectReport {
     pub deployment: Option<DeploymentReport>,
     /// What its partitions have lost, a sentence for each that has.
     pub damages: Vec<String>,
+    /// How much is registered of scripts.
+    pub scripts: ScriptFilling,
 }
 
 /// Looks at every primary.
@@ -102,19 +106,22 @@ pub fn inspect(settings: &RedisSettings) -> Result<InspectReport, RedisError> {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(RedisError::Threads)?;
     runtime.block_on(async {
-        let (mut servers, mut deployment) = (Vec::new(), None);
+        let (mut servers, mut deployment, mut scripts) = (Vec::new(), None, None);
         let key = deployment::key(&settings.prefix);
+        let of_scripts = registry_key(&settings.prefix);
         for endpoint in nodes.primaries().await? {
             let (mut connection, state) = nodes.greet(&endpoint, settings.response_timeout).await?;
             // Asked of every server, for only one of a cluster has it.
             deployment = deployment.or(find(&mut connection, &key).await);
+            scripts = scripts.or(ask(&mut connection, &["HGETALL", &of_scripts]).await);
             servers.push(look(connection, endpoint.to_string(), state).await);
         }
         let damages = match &deployment {
             Some(its) if its.partitions != settings.partitions => Vec::new(),
             _ => damages(settings, &nodes).await.unwrap_or_else(|error| vec![error.to_string()]),
         };
-        Ok(InspectReport { topology, servers, deployment, damages })
+        let scripts = filling_of(&scripts.unwrap_or_default());
+        Ok(InspectReport { topology, servers, deployment, damages, scripts })
     })
 }
 

@@ -38,6 +38,7 @@ use super::{RedisSettings, keys};
 pub(super) use clients::ClientScripts;
 pub use error::{Fate, ScriptError};
 pub use registry::{Loaded, Registered, Registry};
+pub(super) use registry::{filling_of, key as registry_key};
 use run::Runs;
 use text::Forms;
 pub(super) use text::is_raised;

@@ -167,4 +167,34 @@ pub type ScriptReply = Box<dyn FnOnce(Result<ScriptAnswer, ScriptFailure>) + Sen
 pub trait ScriptRunner: Send + Sync {
     /// Answers a request; `reply` is called once.
     fn ask(&self, request: ScriptRequest, reply: ScriptReply);
+
+    /// How full the registry was when it was last read, which this has done again; nothing until it was read once.
+    fn filling(&self) -> Option<ScriptFilling>;
+}
+
+/// How much is registered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScriptFilling {
+    /// Versions of all names together.
+    pub versions: u64,
+    /// The bytes that they take.
+    pub bytes: u64,
+    /// Names, with those that were removed.
+    pub names: u64,
+}
+
+impl ScriptFilling {
+    /// As much as may be registered: each server keeps all texts in memory, and the number of the last version of a name stays.
+    pub const MAX: Self = Self { versions: 1_000, bytes: 16 << 20, names: 10_000 };
+
+    /// Each figure with its name and its limit.
+    #[must_use]
+    pub const fn figures(self) -> [(&'static str, u64, u64); 3] {
+        let max = Self::MAX;
+        [
+            ("versions", self.versions, max.versions),
+            ("bytes", self.bytes, max.bytes),
+            ("names", self.names, max.names),
+        ]
+    }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use indicatif::HumanBytes;
 use scarce_core::outcome::Durability;
+use scarce_engine::scripts::ScriptFilling;
 use scarce_engine_redis::address::Topology;
 use scarce_engine_redis::inspect::{DeploymentReport, InspectReport, ServerReport, inspect};
 use scarce_engine_redis::server::{SyncPolicy, VERSION_MIN};
@@ -15,6 +16,9 @@ use super::finding::Finding;
 
 /// The memory usage, in percent, at which to warn and to fail.
 const MEMORY_PERCENT: [u64; 2] = [80, 95];
+
+/// At how much of a limit the registry of scripts is nearly full, in percent.
+const SCRIPTS_PERCENT: u64 = 80;
 
 /// The duration of a command, in microseconds, above which it is reported as slow.
 const SLOW_US: u64 = 10_000;
@@ -52,6 +56,7 @@ pub(super) fn examine(settings: &ServerSettings) -> Vec<Finding> {
     };
     let mut findings = vec![topology(&report), deployment(&report, settings)];
     findings.extend(wholeness(&report));
+    findings.push(scripts(&report));
     for server in &report.servers {
         let its = Its { server, settings, is_one_of_several: report.servers.len() > 1 };
         findings.extend(its.examine());
@@ -149,6 +154,30 @@ fn wholeness(report: &InspectReport) -> Option<Finding> {
     };
     let advice = "restore Redis' data from a copy, or choose another redis_prefix to start anew; see to it that nobody may evict, delete or flush keys";
     Some(Finding::fail(NAME, format!("{first}{others}"), advice).with(json!({ "damaged": damages.len() })))
+}
+
+/// How full the registry of scripts is.
+fn scripts(report: &InspectReport) -> Finding {
+    let ScriptFilling { versions, bytes, names } = report.scripts;
+    let max = ScriptFilling::MAX;
+    let is_nearly_full =
+        report.scripts.figures().iter().any(|(_, is, max)| is.saturating_mul(100) >= max * SCRIPTS_PERCENT);
+    let found = format!(
+        "{versions} versions of {} with {} of {}; {names} names of {}, with removed ones",
+        max.versions,
+        HumanBytes(bytes),
+        HumanBytes(max.bytes),
+        max.names
+    );
+    let figures = report
+        .scripts
+        .figures()
+        .into_iter()
+        .flat_map(|(name, is, max)| [(name.to_owned(), json!(is)), (format!("{name}_max"), json!(max))]);
+    let advice = "remove what nobody calls with 'scarce scripts remove': at a limit, no script is registered";
+    Finding::ok("redis scripts", found)
+        .warn_if(is_nearly_full, advice)
+        .with(figures.collect::<serde_json::Map<_, _>>().into())
 }
 
 /// A server and the queries to it.

@@ -1,14 +1,14 @@
 //! Scripts for clients of the ports: only those that are registered, on keys of a namespace of their own. What is
 //! registered is kept here, so that a call does not fetch a text.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use redis::Value;
 use scarce_engine::engine::Failure;
 use scarce_engine::scripts::{
-    ScriptAccess, ScriptAnswer, ScriptCall, ScriptFailure, ScriptName, ScriptReply, ScriptRequest,
-    ScriptRunner, ScriptValue, ScriptVersion,
+    ScriptAccess, ScriptAnswer, ScriptCall, ScriptFailure, ScriptFilling, ScriptName, ScriptReply,
+    ScriptRequest, ScriptRunner, ScriptValue, ScriptVersion,
 };
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
@@ -29,6 +29,8 @@ pub(crate) struct ClientScripts {
     access: ScriptAccess,
     runtime: Handle,
     kept: Arc<Mutex<Kept>>,
+    /// Besides, so that it can be read while that is.
+    filling: Arc<std::sync::Mutex<Option<ScriptFilling>>>,
 }
 
 impl ScriptRunner for ClientScripts {
@@ -36,11 +38,18 @@ impl ScriptRunner for ClientScripts {
         let its = self.clone();
         self.runtime.spawn(async move { reply(its.answer(request).await) });
     }
+
+    fn filling(&self) -> Option<ScriptFilling> {
+        let its = self.clone();
+        // Where it cannot be read, the last figures stand.
+        self.runtime.spawn(async move { drop(its.current().await) });
+        *self.filling.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl ClientScripts {
     pub(crate) fn new(scripts: Scripts, access: ScriptAccess, runtime: Handle) -> Self {
-        Self { scripts, access, runtime, kept: Arc::default() }
+        Self { scripts, access, runtime, kept: Arc::default(), filling: Arc::default() }
     }
 
     async fn answer(&self, request: ScriptRequest) -> Result<ScriptAnswer, ScriptFailure> {
@@ -149,6 +158,7 @@ impl ClientScripts {
             Some(registry) => registry,
             None => Arc::new(self.scripts.read_registry().await.map_err(failure)?),
         };
+        *self.filling.lock().unwrap_or_else(PoisonError::into_inner) = Some(registry.filling());
         *kept = Some((Instant::now(), Arc::clone(&registry)));
         Ok(registry)
     }

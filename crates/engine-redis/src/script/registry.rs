@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use redis::{FromRedisValue, Value};
+use scarce_engine::scripts::ScriptFilling;
 use serde_json::{Value as Json, json};
 
 use super::super::connection::Link;
@@ -16,15 +17,6 @@ use super::{Call, Script, ScriptError, ScriptKind, Scripts, is_name};
 /// The field that says which change was the last one, so that what is kept elsewhere is known to be current. A count would not do: a
 /// registry that was put back comes to the same count again with other texts.
 const CHANGE: &str = "@change";
-
-/// How many versions there may be of all names together. Each server keeps all texts in memory.
-const VERSIONS_MAX: u64 = 1_000;
-
-/// How many bytes they may have together.
-const BYTES_MAX: u64 = 16 << 20;
-
-/// How many names there may be, with those that were removed: the number of the last version of each stays.
-const NAMES_MAX: u64 = 10_000;
 
 /// Whether there is room for a further version: answers which bound it would pass, or nothing.
 const ROOM: &str = "local function full(key, name, bytes) \
@@ -99,13 +91,39 @@ pub struct Registry {
     change: String,
     /// By name, and by name and version with an `@` between.
     scripts: BTreeMap<String, Arc<Registered>>,
+    filling: ScriptFilling,
+}
+
+/// How much a registry has, by its fields.
+pub(crate) fn filling_of(texts: &BTreeMap<String, String>) -> ScriptFilling {
+    let mut filling = ScriptFilling::default();
+    for (field, text) in texts.iter().filter(|(field, _)| *field != CHANGE) {
+        if field.contains('@') {
+            filling.versions += 1;
+            filling.bytes += text.len() as u64;
+        } else {
+            filling.names += 1;
+        }
+    }
+    filling
+}
+
+/// The key of the hash that has them.
+pub(crate) fn key(prefix: &str) -> String {
+    format!("{prefix}scripts")
 }
 
 impl Registry {
     fn read(texts: &BTreeMap<String, String>) -> Self {
         let change = texts.get(CHANGE).cloned().unwrap_or_default();
         let read = |(field, text): (&String, &String)| Some((field.clone(), Arc::new(read(field, text)?)));
-        Self { change, scripts: texts.iter().filter_map(read).collect() }
+        Self { change, scripts: texts.iter().filter_map(read).collect(), filling: filling_of(texts) }
+    }
+
+    /// How much of what may be registered there is.
+    #[must_use]
+    pub const fn filling(&self) -> ScriptFilling {
+        self.filling
     }
 
     /// What names the last change of it: no two changes have the same name. Empty where nothing was ever registered.
@@ -197,9 +215,9 @@ impl Scripts {
         let mut register = redis::cmd("EVAL");
         register.arg(format!("{ROOM}{REGISTER}")).arg(1).arg(self.registry()).arg(&script.name).arg(text);
         register
-            .arg(VERSIONS_MAX)
-            .arg(BYTES_MAX)
-            .arg(NAMES_MAX)
+            .arg(ScriptFilling::MAX.versions)
+            .arg(ScriptFilling::MAX.bytes)
+            .arg(ScriptFilling::MAX.names)
             .arg(u8::from(only_looks))
             .arg(self.runs.mark());
         match self.ask(&register).await? {
@@ -299,7 +317,7 @@ impl Scripts {
     }
 
     fn registry(&self) -> String {
-        format!("{}scripts", self.prefix)
+        key(&self.prefix)
     }
 
     async fn ask<T: FromRedisValue>(&self, command: &redis::Cmd) -> Result<T, ScriptError> {

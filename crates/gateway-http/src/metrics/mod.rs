@@ -26,6 +26,7 @@ use scarce_core::command::COMMANDS;
 use scarce_core::outcome::Code;
 use scarce_engine::Engine;
 use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
+use scarce_engine::scripts::ScriptRunner;
 use scarce_engine::slow::SlowLog;
 use scarce_gateway::{ConnectionPlaces, Limiting, Tls};
 
@@ -155,6 +156,9 @@ impl Collector for OfEngine {
         }
         if let Some(levels) = self.engine.memory() {
             process::memory(&mut encoder, &levels)?;
+        }
+        if let Some(filling) = self.engine.scripts().ok().and_then(ScriptRunner::filling) {
+            process::scripts(&mut encoder, filling)?;
         }
         deployment(&mut encoder, &*self.engine)?;
         process::descriptors(&mut encoder, &self.places)?;

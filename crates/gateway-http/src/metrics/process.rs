@@ -6,6 +6,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
 use scarce_engine::memory::MemoryLevels;
+use scarce_engine::scripts::ScriptFilling;
 use scarce_gateway::{ConnectionPlaces, descriptors};
 
 /// The memory budget, and what is used of it.
@@ -25,6 +26,25 @@ pub(super) fn memory(encoder: &mut DescriptorEncoder<'_>, levels: &MemoryLevels)
     for (name, help, value) in gauges {
         let family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         ConstGauge::new(value).encode(family)?;
+    }
+    Ok(())
+}
+
+/// How full the registry of scripts is.
+pub(super) fn scripts(encoder: &mut DescriptorEncoder<'_>, filling: ScriptFilling) -> std::fmt::Result {
+    for (name, level, max) in filling.figures() {
+        let what = match name {
+            "bytes" => "Bytes of all registered versions of scripts",
+            "names" => "Names in the registry of scripts, with removed ones",
+            _ => "Registered versions of scripts",
+        };
+        for (name, help, level) in [
+            (format!("scarce_script_{name}"), what.to_owned(), level),
+            (format!("scarce_script_{name}_max"), format!("{what}, at most"), max),
+        ] {
+            let family = encoder.encode_descriptor(&name, &help, None, MetricType::Gauge)?;
+            ConstGauge::new(level).encode(family)?;
+        }
     }
     Ok(())
 }
