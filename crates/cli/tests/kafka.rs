@@ -16,6 +16,8 @@ use consumers::{copy, wait_until_diverged};
 use database::Database;
 use rdkafka::admin::{AdminClient, AdminOptions};
 use rdkafka::client::DefaultClientContext;
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::message::{Headers, Message};
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use rdkafka::{ClientConfig, Offset, TopicPartitionList};
 use scarce_launch::{Kafka, KafkaOptions};
@@ -96,7 +98,48 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
     }
     server.stop();
     end_where_the_beginning_is_gone(&brokers);
+    begin_again_in_a_new_topic(&kafka);
     list_what_was_lost(&brokers);
+}
+
+/// The topic is deleted and created again while the server writes to it.
+fn begin_again_in_a_new_topic(kafka: &Kafka) {
+    const TOPIC: &str = "again.events.v1";
+    let brokers = kafka.brokers();
+    let server = Server::fresh(&["--kafka", &brokers, "--kafka-create-topics", "--kafka-prefix", "again"]);
+    let credit = || drop(server.socket().call(&["ACCOUNT.CREDIT", "a", "1"]));
+    server.socket().call(&["ACCOUNT.OPEN", "a", "EUR"]);
+    (0..4).for_each(|_| credit());
+    server.wait_until_drained();
+    let administrator: AdminClient<DefaultClientContext> =
+        ClientConfig::new().set("bootstrap.servers", &brokers).create().unwrap();
+    let deleted = async { administrator.delete_topics(&[TOPIC], &AdminOptions::new()).await };
+    tokio::runtime::Runtime::new().unwrap().block_on(deleted).unwrap();
+    wait_until("it is created again", || kafka.create_topic(TOPIC, 1).is_ok());
+    credit();
+    // What came before it was noticed stands in front of what is told.
+    wait_until("the whole log is in it", || {
+        let sequences = sequences(&brokers, TOPIC);
+        let begun = sequences.iter().rposition(Option::is_none).map_or(0, |told| told + 1);
+        sequences[begun..].iter().copied().eq((1..=6).map(Some))
+    });
+    server.stop();
+}
+
+/// The sequences of the messages of a topic's first partition; `None` for one that is no event.
+fn sequences(brokers: &str, topic: &str) -> Vec<Option<u64>> {
+    let consumer: BaseConsumer =
+        ClientConfig::new().set("bootstrap.servers", brokers).set("group.id", "sequences").create().unwrap();
+    let Ok((first, end)) = consumer.fetch_watermarks(topic, 0, PATIENCE) else { return Vec::new() };
+    let mut from = TopicPartitionList::new();
+    from.add_partition_offset(topic, 0, Offset::Offset(first)).unwrap();
+    consumer.assign(&from).unwrap();
+    let read = |_| {
+        let message = consumer.poll(PATIENCE)?.ok()?;
+        let sequence = message.headers()?.iter().find(|header| header.key == "ce_sequence");
+        Some(sequence.and_then(|header| str::from_utf8(header.value?).ok()?.parse().ok()))
+    };
+    (first..end).map_while(read).collect()
 }
 
 /// Messages are removed from the front, as brokers do after some days.

@@ -8,7 +8,7 @@ use scarce_engine::Engine;
 use scarce_gateway_http::{CommandCounter, CommandCounts};
 use scarce_kafka::events::TopicCopy;
 use scarce_kafka::{Commands, EventTopic, EventWriter, KafkaSettings, Topics};
-use scarce_outflow::{Backoff, Batch, Consumer, LogCopy, Outflow, Start, Trouble};
+use scarce_outflow::{Backoff, Batch, Consumer, HeldStretch, LogCopy, Outflow, Start, Trouble};
 use scarce_settings::{Password, ServerSettings};
 use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinHandle;
@@ -114,6 +114,14 @@ impl EventsConsumer {
 impl Consumer for EventsConsumer {
     async fn position(&mut self) -> Result<Option<Position>, Trouble> {
         self.writer().await?.position().await
+    }
+
+    fn starts_over(&self) -> bool {
+        self.writer.as_ref().is_some_and(Consumer::starts_over)
+    }
+
+    async fn held_after(&mut self, after: Position) -> Result<Vec<HeldStretch>, Trouble> {
+        self.writer().await?.held_after(after).await
     }
 
     async fn consume(&mut self, batch: &Batch) -> Result<(), Trouble> {
