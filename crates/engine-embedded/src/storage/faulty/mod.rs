@@ -118,7 +118,7 @@ impl FaultyDisk {
         self.disk().syncs_blocked = true;
     }
 
-    /// Holds whoever creates a file whose name begins so, until [`FaultyDisk::release_syncs`].
+    /// Holds the creation of files whose names begin so, until [`FaultyDisk::release_syncs`].
     pub fn block_creation(&self, prefix: &str) {
         self.disk().creation_blocked = Some(prefix.to_owned());
     }
