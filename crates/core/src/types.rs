@@ -164,6 +164,12 @@ impl Id {
         Self(compact_str::format_compact!("{}{}", Self::WORLD_PREFIX, asset.0))
     }
 
+    /// The name under which a resource is listed; a world account has none.
+    #[must_use]
+    pub fn listed(&self) -> Option<&str> {
+        Some(self.as_str()).filter(|name| !name.starts_with('$'))
+    }
+
     /// Takes text that was validated when it first arrived, such as text from the log.
     pub(crate) fn trusted(text: CompactString) -> Self {
         Self(text)

@@ -123,7 +123,7 @@ reversible_fields!(Accounts { accounts, holds });
 
 impl Accounts {
     pub(crate) fn new(hash_seed: u64) -> Self {
-        Self { accounts: Table::new(hash_seed), holds: Ordered::default() }
+        Self { accounts: Table::by_name(hash_seed, Id::listed), holds: Ordered::default() }
     }
 
     pub(crate) fn record_count(&self) -> usize {

@@ -113,7 +113,7 @@ reversible_fields!(Coupons { coupons, claims, counters });
 impl Coupons {
     pub(crate) fn new(hash_seed: u64) -> Self {
         Self {
-            coupons: Table::new(hash_seed),
+            coupons: Table::by_name(hash_seed, Id::listed),
             claims: Ordered::default(),
             counters: Counters::new(hash_seed),
         }

@@ -158,7 +158,7 @@ reversible_fields!(Markets { markets, orders, books, tapes });
 impl Markets {
     pub(crate) fn new(hash_seed: u64) -> Self {
         Self {
-            markets: Table::new(hash_seed),
+            markets: Table::by_name(hash_seed, Id::listed),
             orders: Table::by_resource(hash_seed, |key| key.0),
             books: Books::new(hash_seed),
             tapes: Tapes::default(),

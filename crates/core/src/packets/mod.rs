@@ -154,7 +154,7 @@ reversible_fields!(Campaigns { campaigns, pieces, claims, claimants, listed, for
 impl Campaigns {
     pub(crate) fn new(hash_seed: u64) -> Self {
         Self {
-            campaigns: Table::new(hash_seed),
+            campaigns: Table::by_name(hash_seed, Id::listed),
             pieces: Ordered::default(),
             claims: Table::new(hash_seed),
             claimants: Ordered::default(),

@@ -155,7 +155,7 @@ reversible_fields!(StockItems { items, reservations, receipts, returned, forgott
 impl StockItems {
     pub(crate) fn new(hash_seed: u64) -> Self {
         Self {
-            items: Table::new(hash_seed),
+            items: Table::by_name(hash_seed, Id::listed),
             reservations: Table::by_resource(hash_seed, |key| key.0),
             receipts: Ordered::default(),
             returned: Ordered::default(),

@@ -4,6 +4,7 @@
 mod chains;
 mod chunks;
 mod index;
+mod names;
 mod ordered;
 mod slices;
 mod table;

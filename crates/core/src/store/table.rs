@@ -3,10 +3,12 @@
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, Hash};
+use std::ops::Bound;
 
 use foldhash::fast::FixedState;
 
 use super::chains::Chains;
+use super::names::ByName;
 use super::slices::Frozen;
 use super::{Chunks, Index, Reversible, Slice, Sliced};
 use crate::codec::{Input, Malformed, Wire};
@@ -71,6 +73,8 @@ pub struct Table<K, V> {
     changes: Option<Vec<Change<K, V>>>,
     /// The rows of each resource, and the resource of a key, if rows are looked for by it.
     chains: Option<ByResource<K>>,
+    /// The rows in the order of their names, if they are listed.
+    names: Option<ByName<K>>,
     /// While a snapshot is written, by slot.
     frozen: Option<Box<Frozen<u32, (K, V)>>>,
 }
@@ -87,6 +91,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
             found: Cell::new(u32::MAX),
             changes: None,
             chains: None,
+            names: None,
             frozen: None,
         }
     }
@@ -95,6 +100,20 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
     #[must_use]
     pub fn by_resource(hash_seed: u64, resource_of: fn(&K) -> Slot) -> Self {
         Self { chains: Some((Chains::default(), resource_of)), ..Self::new(hash_seed) }
+    }
+
+    /// An empty table whose rows are also listed in the order of the names that `name_of` returns for their keys; those
+    /// without one are left out.
+    #[must_use]
+    pub fn by_name(hash_seed: u64, name_of: fn(&K) -> Option<&str>) -> Self {
+        Self { names: Some(ByName::new(name_of)), ..Self::new(hash_seed) }
+    }
+
+    /// The rows whose name is not before a bound, in the order of their names. None in a table that is not
+    /// [`Table::by_name`].
+    pub fn listed(&self, from: Bound<&str>) -> impl Iterator<Item = (&K, &V)> {
+        let rows = self.names.iter().flat_map(move |names| names.from(from, &self.rows));
+        rows.filter_map(|row| self.row(row)).map(|(key, value)| (key, value))
     }
 
     /// The rows of a resource, in no particular order. None in a table that is not [`Table::by_resource`].
@@ -257,6 +276,9 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
         if let Some((chains, resource_of)) = &mut self.chains {
             chains.add(resource_of(&key), slot);
         }
+        if let Some(names) = &mut self.names {
+            names.add(&key, slot, &self.rows);
+        }
         if let Some(row) = self.rows.get_mut(slot as usize) {
             *row = Some((key, value));
         }
@@ -266,6 +288,9 @@ impl<K: Hash + Eq + Clone, V: Clone> Table<K, V> {
 
     fn displace(&mut self, slot: u32) -> Option<(K, V)> {
         self.save(slot);
+        if let Some(names) = &mut self.names {
+            names.remove(slot, &self.rows);
+        }
         let (key, value) = self.rows.get_mut(slot as usize)?.take()?;
         let hash = self.hasher.hash_one(&key);
         self.index.remove(hash, |found| found == slot);
@@ -328,10 +353,13 @@ impl<K: Wire + Hash + Eq + Clone, V: Wire + Clone> Table<K, V> {
     /// # Errors
     /// When the bytes do not encode such a table.
     pub fn load(&mut self, input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+        // To sort them all at the end costs less than to list them one by one.
+        let names = self.names.take();
         for _ in 0..input.value::<u64>()? {
             let (key, value) = input.value()?;
             self.insert(key, value);
         }
+        self.names = names.map(|names| names.sorted(&self.rows));
         Ok(())
     }
 }
