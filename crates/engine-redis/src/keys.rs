@@ -29,6 +29,7 @@ pub fn slot(hashed: &[u8]) -> u16 {
 /// | `steps` | by number: what the steps so far of the unfinished operation have answered |
 /// | `book`, `levels`; `level_totals` | `market side rank priority order`, `market side rank`; by level |
 /// | `own`; `own_levels` | `market owner priority order`; by `market owner side rank` |
+/// | `names` | `kind name` of every resource |
 /// | `due`, `due_by`, `ended` | `deadline kind resource record`, `kind resource deadline record`, as `due` |
 /// | `operations`; `operations_by` | by `namespace id`; list: `stamp sequence number ids` |
 /// | `histories` | hash: the epochs that wrote the log, by their first sequence |
@@ -36,7 +37,7 @@ pub fn slot(hashed: &[u8]) -> u16 {
 ///
 /// Beside them there are `waited`, a number that rises when replicas or the disk are waited for; `consumers`,
 /// which says how far the log is needed; and `inputs`, which says how far commands from Kafka were consumed; and without a tag, for all partitions, the deployment and the registry of scripts. `docs/redis-keys.md` has every field.
-pub const NAMES: [&str; 35] = [
+pub const NAMES: [&str; 36] = [
     "meta",
     "accounts",
     "holds",
@@ -65,6 +66,7 @@ pub const NAMES: [&str; 35] = [
     "own_levels",
     "tape",
     "steps",
+    "names",
     "due",
     "due_by",
     "ended",

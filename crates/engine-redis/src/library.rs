@@ -24,6 +24,7 @@ const FILES: &[(&str, &str)] = &[
     ("requests.lua", include_str!("scripts/requests.lua")),
     ("windows.lua", include_str!("scripts/windows.lua")),
     ("counters.lua", include_str!("scripts/counters.lua")),
+    ("lists.lua", include_str!("scripts/lists.lua")),
     ("accounts.lua", include_str!("scripts/accounts.lua")),
     ("retention.lua", include_str!("scripts/retention.lua")),
     ("stock.lua", include_str!("scripts/stock.lua")),

@@ -276,6 +276,7 @@ evolve["account.opened"] = function(event)
   local world = world_of(event.asset)
   if not records.get("accounts", world) then records.put("accounts", world, new(event.asset, 0)) end
   records.put("accounts", event.account, new(event.asset, event.overdraft))
+  lists.add("account", event.account)
 end
 
 evolve["account.credited"] = function(event) move_money(event.account, event.amount) end

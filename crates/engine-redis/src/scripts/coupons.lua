@@ -196,6 +196,7 @@ evolve["coupon.created"] = function(event)
     starts_at = event.starts_at, ends_at = event.ends_at, claim_ttl_ms = event.claim_ttl_ms, paused = 0,
     serial = 0, limits = event.limits,
   })
+  lists.add("coupon", event.coupon)
 end
 
 evolve["coupon.updated"] = function(event) records.change("coupons", event.coupon).limits = event.limits end

@@ -211,6 +211,7 @@ evolve["market.created"] = function(event)
     tick = event.tick, lot = event.lot, min_quantity = event.min_quantity, max_quantity = event.max_quantity,
     halted = 0, trades = 0, priority = 0, orders = 0, bids_total = 0, asks_total = 0,
   })
+  lists.add("market", event.market)
 end
 
 evolve["market.halted"] = function(event) records.change("markets", event.market).halted = 1 end

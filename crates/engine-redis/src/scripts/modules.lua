@@ -20,6 +20,7 @@ local main = module("main.lua")
 local windows = module("windows.lua")
 local counters = module("counters.lua")
 local retention = module("retention.lua")
+local lists = module("lists.lua")
 local book = module("book.lua")
 local sweep = module("sweep.lua")
 

@@ -217,6 +217,7 @@ evolve["packets.created"] = function(event)
     laid_count = 0, claimed_count = 0, claimed_amount = 0,
   }
   records.put("campaigns", event.campaign, campaign)
+  lists.add("campaign", event.campaign)
   requeue(event.campaign, campaign)
 end
 

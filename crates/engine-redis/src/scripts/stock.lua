@@ -289,6 +289,7 @@ evolve["stock.created"] = function(event)
     total = event.quantity, available = event.quantity, reserved = 0, sold = 0, returned = 0, serial = 0,
     per_owner_max = event.per_owner_max, starts_at = event.starts_at, ends_at = event.ends_at, closed = 0,
   })
+  lists.add("stock", event.sku)
 end
 
 evolve["stock.restocked"] = function(event)

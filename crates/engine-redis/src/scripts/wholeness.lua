@@ -34,7 +34,8 @@ local function check_meta(deployment)
     error("FORMAT the partition has format " .. meta.format .. ", and this release reads up to "
       .. number(constants.FORMAT_VERSION), 0)
   end
-  if missing == "format" then incomplete("is of an older release's format; start the servers again to bring it up to date") end
+  local is_older = tonumber(meta.format or "0") < constants.FORMAT_VERSION
+  if missing == "format" or meta.format and is_older then incomplete("is of an older release's format; start the servers again to bring it up to date") end
   if missing then incomplete("has lost its field '" .. missing .. "'") end
 end
 
@@ -110,7 +111,8 @@ end
 -- date; `creates`, that there may be none yet.
 function wholeness.begin_partition(deployment, adopts, creates)
   local meta, is_there = call.meta, redis.call("EXISTS", records.key("meta")) == 1
-  local is_begun = meta.deployment and (meta.deployment ~= deployment or meta.format)
+  local is_current = meta.format and tonumber(meta.format) >= constants.FORMAT_VERSION
+  local is_begun = meta.deployment and (meta.deployment ~= deployment or is_current)
   local may_begin = adopts
   if not is_there then may_begin = creates end
   if is_begun or not may_begin then return check_meta(deployment) end
@@ -122,6 +124,7 @@ function wholeness.begin_partition(deployment, adopts, creates)
     check_unused()
   end
   if meta.deployment then sizes.check_all() else sizes.begin() end
+  lists.begin()
   meta.deployment, meta.format = deployment, number(constants.FORMAT_VERSION)
   call.now = meta.now
   flush.write_all()
