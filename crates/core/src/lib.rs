@@ -32,6 +32,7 @@ pub mod event;
 pub mod invalid;
 pub mod language;
 pub mod limits;
+pub(crate) mod lists;
 pub mod machine;
 pub mod markets;
 pub mod operations;

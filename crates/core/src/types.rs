@@ -98,8 +98,12 @@ integer!(
 );
 
 impl RowCount {
+    /// One.
+    pub const ONE: Self = Self(1);
     /// Ten.
     pub const TEN: Self = Self(10);
+    /// A hundred.
+    pub const HUNDRED: Self = Self(100);
     /// A thousand.
     pub const THOUSAND: Self = Self(1_000);
 

@@ -2,9 +2,11 @@
 
 use std::ops::Bound;
 
+use super::Account;
 use super::holds::{status_at, visible};
-use crate::command::table::AccountHolds;
+use crate::command::table::{AccountHolds, AccountList};
 use crate::facts;
+use crate::lists::page;
 use crate::outcome::{Code, Refusal, Value, Verdict};
 use crate::state::State;
 use crate::types::{Id, TimeMs};
@@ -45,4 +47,12 @@ pub(crate) fn holds(state: &State, get: &AccountHolds, now: TimeMs) -> Verdict {
         })
         .take(get.count.rows());
     Ok(facts![rows.collect::<Vec<_>>()])
+}
+
+/// A page of accounts: account, asset, balance, held, available, status.
+pub(crate) fn list(state: &State, list: &AccountList) -> Verdict {
+    page(&state.accounts.accounts, list.page(), |id, account| {
+        let Account { asset, balance, held, status, .. } = account;
+        facts![id, asset, *balance, *held, account.available(), status.word()]
+    })
 }

@@ -3,6 +3,7 @@
 //! checklist are generated from it.
 
 pub mod argument;
+pub mod lists;
 mod parse;
 pub mod plain;
 pub mod rows;

@@ -43,3 +43,38 @@ pub static DIGEST: RowSpec = RowSpec {
     values: values![partition: INTEGER, sequence: INTEGER, digest: TEXT],
     page_key: None,
 };
+
+/// A listed account.
+pub static ACCOUNT: RowSpec = RowSpec {
+    name: "ACCOUNT.GET",
+    values: values![account: TEXT, asset: TEXT, balance: INTEGER, held: INTEGER, available: INTEGER, status: TEXT],
+    page_key: Some("account"),
+};
+
+/// A listed stock item.
+pub static STOCK: RowSpec = RowSpec {
+    name: "STOCK.GET",
+    values: values![sku: TEXT, total: INTEGER, available: INTEGER, reserved: INTEGER, sold: INTEGER, status: TEXT],
+    page_key: Some("sku"),
+};
+
+/// A listed campaign.
+pub static CAMPAIGN: RowSpec = RowSpec {
+    name: "PACKET.GET",
+    values: values![campaign: TEXT, asset: TEXT, count: INTEGER, total: INTEGER, claimed_count: INTEGER, claimed_amount: INTEGER, status: TEXT],
+    page_key: Some("campaign"),
+};
+
+/// A listed coupon.
+pub static COUPON: RowSpec = RowSpec {
+    name: "COUPON.GET",
+    values: values![coupon: TEXT, status: TEXT, claimed: INTEGER],
+    page_key: Some("coupon"),
+};
+
+/// A listed market.
+pub static MARKET: RowSpec = RowSpec {
+    name: "MARKET.GET",
+    values: values![market: TEXT, status: TEXT, best_bid: INTEGER.or_none(), best_ask: INTEGER.or_none(), orders: INTEGER, trades: INTEGER],
+    page_key: Some("market"),
+};

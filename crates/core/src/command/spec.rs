@@ -151,6 +151,12 @@ impl CommandSpec {
         matches!(self.effect, Effect::Write) && self.joins_batches()
     }
 
+    /// Whether it lists resources of its kind by name, those of all partitions.
+    #[must_use]
+    pub const fn is_list(&self) -> bool {
+        self.resource.is_some() && self.route.is_empty()
+    }
+
     /// Whether it queries an operation by its id.
     #[must_use]
     pub fn asks_about_operation(&self) -> bool {

@@ -4,7 +4,7 @@ pub use super::parse::find;
 
 use super::argument::{Argument, Invalid, Words};
 use super::parse::common_option;
-use super::rows::{CLAIM, DIGEST, FILL, HOLD, LEVEL, TRADE};
+use super::rows::{ACCOUNT, CAMPAIGN, CLAIM, COUPON, DIGEST, FILL, HOLD, LEVEL, MARKET, STOCK, TRADE};
 use super::rules::{is_money, rules};
 use super::shapes::{
     Cut, LimitChanges, Limits, OptionalResource, OrderPricing, Reason, Resource, Side, StpMode, Subject, Tif,
@@ -16,7 +16,7 @@ use crate::event::{self, Shown};
 use crate::outcome::shape::{INTEGER, LIMITS, OUTCOME, SIDE, STP, TEXT, TIF, rows, values};
 use crate::outcome::{Code, Value};
 use crate::resource::resource_kind;
-use crate::types::{Delta, Id, Natural, OperationId, Positive, RowCount};
+use crate::types::{Delta, Id, Natural, OperationId, Positive, RowCount, Text};
 
 commands! {
     Write 10 "ACCOUNT.OPEN" AccountOpen on Account [account] "Opens an account that keeps one asset."
@@ -91,6 +91,10 @@ commands! {
         (asset: Id, resource: Resource) {}
         Map [account: TEXT, asset: TEXT, balance: INTEGER] refuses [AccountNotFound] events []
         rules { verb: Read, batch: Joins };
+    Read 25 "ACCOUNT.LIST" AccountList on Account [] "Lists accounts by name, a page at a time: account, asset, balance, held, available, status."
+        () {"PREFIX" prefix: Option<Text> = None, "AFTER" after: Option<Id> = None, "COUNT" count: RowCount = RowCount::HUNDRED}
+        Bare [accounts: rows(&ACCOUNT)] refuses [] events []
+        rules { verb: Read, batch: Alone };
 
     Write 40 "STOCK.CREATE" StockCreate on Stock [sku] "Puts a stock item on sale."
         (sku: Id, quantity: Natural)
@@ -161,6 +165,10 @@ commands! {
         Map [reservation: TEXT, owner: TEXT, quantity: INTEGER, status: TEXT, deadline: INTEGER.or_none(), first_serial: INTEGER.or_none()]
         refuses [ReservationNotFound] events []
         rules { verb: Read, batch: Joins };
+    Read 53 "STOCK.LIST" StockList on Stock [] "Lists stock items by name, a page at a time: sku, total, available, reserved, sold, status."
+        () {"PREFIX" prefix: Option<Text> = None, "AFTER" after: Option<Id> = None, "COUNT" count: RowCount = RowCount::HUNDRED}
+        Bare [items: rows(&STOCK)] refuses [] events []
+        rules { verb: Read, batch: Alone };
 
     Write 60 "PACKET.CREATE" PacketCreate on Campaign [campaign] "Cuts red packets by a plan or from a list of amounts, and opens them for claims."
         (campaign: Id, asset: Id, cut: Cut as Money)
@@ -191,6 +199,10 @@ commands! {
         (campaign: Id) {"AFTER" after: Option<Natural> = None, "COUNT" count: RowCount = RowCount::THOUSAND}
         Bare [claims: rows(&CLAIM)] refuses [CampaignNotFound, ClaimsExpired] events []
         rules { verb: Read, batch: Joins };
+    Read 66 "PACKET.LIST" PacketList on Campaign [] "Lists campaigns by name, a page at a time: campaign, asset, count, total, claimed_count, claimed_amount, status."
+        () {"PREFIX" prefix: Option<Text> = None, "AFTER" after: Option<Id> = None, "COUNT" count: RowCount = RowCount::HUNDRED}
+        Bare [campaigns: rows(&CAMPAIGN)] refuses [] events []
+        rules { verb: Read, batch: Alone };
 
     Write 70 "COUPON.CREATE" CouponCreate on Coupon [coupon] "Creates a coupon with any number of quantity limits."
         (coupon: Id)
@@ -238,6 +250,10 @@ commands! {
         (coupon: Id) {}
         Array [status: TEXT] refuses [CouponNotFound] events [CouponResumed]
         rules { verb: Administrate, refusals: Forgotten, memory: Keeps, steps: One, batch: Joins };
+    Read 80 "COUPON.LIST" CouponList on Coupon [] "Lists coupons by name, a page at a time: coupon, status, claimed."
+        () {"PREFIX" prefix: Option<Text> = None, "AFTER" after: Option<Id> = None, "COUNT" count: RowCount = RowCount::HUNDRED}
+        Bare [coupons: rows(&COUPON)] refuses [] events []
+        rules { verb: Read, batch: Alone };
 
     Write 90 "MARKET.CREATE" MarketCreate on Market [market] "Opens a market with an empty book."
         (market: Id)
@@ -265,6 +281,10 @@ commands! {
         (market: Id) {"COUNT" count: RowCount = RowCount::TEN}
         Bare [trades: rows(&TRADE)] refuses [MarketNotFound] events []
         rules { verb: Read, batch: Joins };
+    Read 102 "MARKET.LIST" MarketList on Market [] "Lists markets by name, a page at a time: market, status, best_bid, best_ask, orders, trades."
+        () {"PREFIX" prefix: Option<Text> = None, "AFTER" after: Option<Id> = None, "COUNT" count: RowCount = RowCount::HUNDRED}
+        Bare [markets: rows(&MARKET)] refuses [] events []
+        rules { verb: Read, batch: Alone };
     Write 95 "ORDER.PLACE" OrderPlace on Market [market] "Places an order, which trades at once as far as it can."
         (market: Id, order: Id, owner: Id, side: Side, pricing: OrderPricing, quantity: Positive)
         {"TIF" tif: Option<Tif> = None, "STP" stp: StpMode = StpMode::None}

@@ -2,9 +2,10 @@
 
 use super::claims::visible;
 use super::{Coupon, decisions};
-use crate::command::table::CouponCheck;
+use crate::command::table::{CouponCheck, CouponList};
 use crate::event::Shown;
 use crate::facts;
+use crate::lists::page;
 use crate::outcome::Verdict;
 use crate::state::State;
 use crate::types::{Id, Positive, TimeMs};
@@ -40,4 +41,9 @@ fn status(coupon: &Coupon, now: TimeMs) -> &'static str {
         () if coupon.ends_at.is_some_and(|ends_at| now >= ends_at) => "ended",
         () => "open",
     }
+}
+
+/// A page of coupons: coupon, status, claimed.
+pub(crate) fn list(state: &State, list: &CouponList, now: TimeMs) -> Verdict {
+    page(&state.coupons.coupons, list.page(), |id, coupon| facts![id, status(coupon, now), coupon.serial])
 }

@@ -80,25 +80,32 @@ pub(super) fn decide(
         C::AccountGet(_)
         | C::AccountHolds(_)
         | C::AccountWorld(_)
+        | C::AccountList(_)
         | C::StockGet(_)
         | C::StockReservation(_)
+        | C::StockList(_)
         | C::PacketGet(_)
         | C::PacketClaimed(_)
         | C::PacketClaims(_)
+        | C::PacketList(_)
         | C::CouponCheck(_)
         | C::CouponClaimed(_)
         | C::CouponGet(_)
+        | C::CouponList(_)
         | C::MarketGet(_)
         | C::MarketDepth(_)
+        | C::MarketList(_)
         | C::MarketTrades(_)
         | C::OrderGet(_)
         | C::OperationGet(_)
         | C::OperationResolve(_)
-        | C::Digest(_) => {
-            Err(Refusal::invalid("command", "is answered on its own, not sequenced in a batch"))
-        }
+        | C::Digest(_) => Err(not_sequenced()),
     };
     facts.map(Step::Done)
+}
+
+fn not_sequenced() -> Refusal {
+    Refusal::invalid("command", "is answered on its own, not sequenced in a batch")
 }
 
 /// Decides the next step of a command that has begun; such a command is never refused.

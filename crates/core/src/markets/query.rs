@@ -2,9 +2,11 @@
 
 use super::place::{HALTED, OPEN};
 use super::tape::Trade;
-use super::visible;
+use super::{Market, visible};
 use crate::command::shapes::Side;
+use crate::command::table::MarketList;
 use crate::facts;
+use crate::lists::page;
 use crate::outcome::{Code, Refusal, Value, Verdict};
 use crate::state::State;
 use crate::types::{Id, RowCount, TimeMs};
@@ -14,7 +16,7 @@ pub(crate) fn market(state: &State, id: &Id) -> Verdict {
     let book = state.markets.books.get(slot);
     Ok(facts![
         id,
-        if market.halted { HALTED } else { OPEN },
+        status(market),
         market.tick,
         market.lot,
         market.min_quantity,
@@ -24,6 +26,10 @@ pub(crate) fn market(state: &State, id: &Id) -> Verdict {
         book.orders(),
         market.trades,
     ])
+}
+
+const fn status(market: &Market) -> &'static str {
+    if market.halted { HALTED } else { OPEN }
 }
 
 /// Bids and asks, best first, each level as price, quantity, orders.
@@ -63,4 +69,15 @@ pub(crate) fn order(state: &State, market: &Id, id: &Id, now: TimeMs) -> Verdict
         found.status.word(),
         found.reason.map(super::CancelReason::word),
     ])
+}
+
+/// A page of markets: market, status, best prices, orders, trades.
+pub(crate) fn list(state: &State, list: &MarketList) -> Verdict {
+    let markets = &state.markets;
+    page(&markets.markets, list.page(), |id, market| {
+        let book = markets.markets.find(id).map(|slot| markets.books.get(slot));
+        let best = |side| book.and_then(|book| book.best(side));
+        let orders = book.map_or(0, |book| book.orders());
+        facts![id, status(market), best(Side::Buy), best(Side::Sell), orders, market.trades]
+    })
 }

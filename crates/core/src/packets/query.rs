@@ -3,8 +3,9 @@
 
 use super::retention::check_kept;
 use super::{Campaign, hex};
-use crate::command::table::PacketClaims;
+use crate::command::table::{PacketClaims, PacketList};
 use crate::facts;
+use crate::lists::page;
 use crate::outcome::{Code, Refusal, Value, Verdict};
 use crate::state::State;
 use crate::types::{Id, Natural, TimeMs};
@@ -60,4 +61,12 @@ pub(crate) fn claims(state: &State, get: &PacketClaims, now: TimeMs) -> Verdict 
         Some(Value::List(facts![user, packet, amount, claim.at].into_vec()))
     };
     Ok(facts![(first..=last).filter_map(row).collect::<Vec<_>>()])
+}
+
+/// A page of campaigns: campaign, asset, count, total, claimed_count, claimed_amount, status.
+pub(crate) fn list(state: &State, list: &PacketList, now: TimeMs) -> Verdict {
+    page(&state.campaigns.campaigns, list.page(), |id, campaign| {
+        let Campaign { asset, count, total, claimed_count, claimed_amount, .. } = campaign;
+        facts![id, asset, *count, *total, *claimed_count, *claimed_amount, status(campaign, now)]
+    })
 }

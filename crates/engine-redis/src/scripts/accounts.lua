@@ -360,6 +360,10 @@ query["ACCOUNT.WORLD"] = function(command)
   return { id, command.asset, existing(id).balance }
 end
 
+query["ACCOUNT.LIST"] = lists.answer("account", function(id, account)
+  return { id, account.asset, account.balance, account.held, available_of(account), account.status }
+end)
+
 -- How many names one reading brings.
 local PAGE = 100
 

@@ -268,12 +268,19 @@ query["COUPON.CLAIMED"] = function(command, now)
   }
 end
 
+-- Why every claim would be refused, in the order in which that is checked.
+local function status_of(coupon, now)
+  return coupon.paused == 1 and "paused" or deadlines.times_status(coupon.starts_at, coupon.ends_at, now)
+end
+
 query["COUPON.GET"] = function(command, now)
   local found = existing(command.coupon)
-  -- Why every claim would be refused, in the order in which that is checked.
-  local status = found.paused == 1 and "paused" or deadlines.times_status(found.starts_at, found.ends_at, now)
   return {
-    command.coupon, status, found.serial, found.starts_at or false, found.ends_at or false,
+    command.coupon, status_of(found, now), found.serial, found.starts_at or false, found.ends_at or false,
     found.claim_ttl_ms or false, found.limits,
   }
 end
+
+query["COUPON.LIST"] = lists.answer("coupon", function(id, found, now)
+  return { id, status_of(found, now), found.serial }
+end)

@@ -298,15 +298,24 @@ end
 
 -- Queries ------------------------------------------------------------------------------------------------
 
+local function status_of(market)
+  return market.halted == 1 and "halted" or "open"
+end
+
 query["MARKET.GET"] = function(command)
   local id = command.market
   local market = existing(id)
   return {
-    id, market.halted == 1 and "halted" or "open", market.tick, market.lot, market.min_quantity,
+    id, status_of(market), market.tick, market.lot, market.min_quantity,
     market.max_quantity, book.best(id, "BUY") or false, book.best(id, "SELL") or false, market.orders,
     market.trades,
   }
 end
+
+query["MARKET.LIST"] = lists.answer("market", function(id, market)
+  local bid, ask = book.best(id, "BUY"), book.best(id, "SELL")
+  return { id, status_of(market), bid or false, ask or false, market.orders, market.trades }
+end)
 
 -- Up to `count` levels of a side, best first: price, quantity, orders.
 local function levels_of(market, side, count)

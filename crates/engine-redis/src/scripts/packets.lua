@@ -284,6 +284,12 @@ query["PACKET.GET"] = function(command, now)
   }
 end
 
+query["PACKET.LIST"] = lists.answer("campaign", function(id, found, now)
+  return {
+    id, found.asset, found.count, found.total, found.claimed_count, found.claimed_amount, status_of(found, now),
+  }
+end)
+
 query["PACKET.CLAIMED"] = function(command, now)
   check_kept(command.campaign, existing(command.campaign), now)
   local claim, amount = claimed(command.campaign, command.user)

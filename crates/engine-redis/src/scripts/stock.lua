@@ -430,14 +430,22 @@ end
 
 -- Queries ------------------------------------------------------------------------------------------------
 
+local function status_of(item, now)
+  return item.closed == 1 and "closed" or deadlines.times_status(item.starts_at, item.ends_at, now)
+end
+
 query["STOCK.GET"] = function(command, now)
   local item = existing(command.sku)
-  local status = item.closed == 1 and "closed" or deadlines.times_status(item.starts_at, item.ends_at, now)
   return {
     command.sku, item.total, item.available, item.reserved, item.sold, item.returned,
-    item.per_owner_max or false, item.starts_at or false, item.ends_at or false, status,
+    item.per_owner_max or false, item.starts_at or false, item.ends_at or false,
+    status_of(item, now),
   }
 end
+
+query["STOCK.LIST"] = lists.answer("stock", function(sku, item, now)
+  return { sku, item.total, item.available, item.reserved, item.sold, status_of(item, now) }
+end)
 
 query["STOCK.RESERVATION"] = function(command, now)
   local name = command.reservation

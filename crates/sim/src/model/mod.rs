@@ -6,6 +6,7 @@
 mod accounts;
 mod coupons;
 mod digest;
+mod lists;
 mod markets;
 mod operations;
 mod packets;
@@ -328,6 +329,7 @@ impl Model {
             C::MarketDepth(c) => self.show_depth(&c.market, c.levels.get()),
             C::MarketTrades(c) => self.show_trades(&c.market, c.count.get()),
             C::OrderGet(c) => self.show_order(&c.market, &c.order, now),
+            _ if command.page().is_some() => self.list(command, now),
             C::OperationGet(c) => self.show_operation(namespace, &c.operation, now),
             C::Digest(c) => Ok(facts![format!("{:032x}", self.digest(c.resource.0.as_ref())).as_str()]),
             _ => Err(Refusal::invalid("command", "is not one that reads")),
