@@ -17,5 +17,5 @@ pub use key::{Asked, Key, KeyError, NAMESPACE_FRONT, Standing};
 pub use need::{Kind, Need};
 pub use rights::{Lack, Rights};
 pub use ring::{Denial, FORMAT_VERSION, Ring};
-pub use scope::{Pattern, Scope, ScopeError};
+pub use scope::{Part, Pattern, Scope, ScopeError};
 pub use secret::{KeyId, Secret, Shown};

@@ -6,7 +6,7 @@ use scarce_core::command::{COMMANDS, Command, CommandSpec};
 use scarce_core::types::ID_BYTES_MAX;
 
 use super::need::Need;
-use super::scope::{Pattern, Scope};
+use super::scope::{Part, Pattern, Scope};
 
 /// What a key lacks for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +102,8 @@ impl Rights {
     pub fn check(&self, spec: &CommandSpec, command: &Command) -> Result<(), Lack> {
         match self.commands.get(usize::from(spec.number)) {
             Some(Permit::Always) => Ok(()),
+            // What it shows is what the key covers.
+            Some(Permit::ById) if spec.is_list() => Ok(()),
             permit => self.check_named(spec, command, permit == Some(&Permit::ById)),
         }
     }
@@ -140,6 +142,30 @@ impl Rights {
     #[must_use]
     pub fn meets_some(&self, need: Need) -> bool {
         self.permit(need) != Permit::Never
+    }
+
+    /// Where a list looks for what it shows of the names with a prefix; see [`Rights::shows`]. Ids with a tag behind other
+    /// text are not found for a scope of that tag.
+    #[must_use]
+    pub fn parts(&self, spec: &CommandSpec, prefix: &str) -> Vec<Part> {
+        let need = Need::of(spec);
+        let patterns = self.scopes.iter().filter(|scope| scope.meets(need)).map(|scope| &scope.pattern);
+        let mut parts: Vec<Part> = patterns.flat_map(Pattern::parts).collect();
+        // What has others comes before them.
+        parts.sort();
+        let mut kept: Vec<Part> = Vec::new();
+        for part in parts.into_iter().filter_map(|part| part.within(prefix)) {
+            if !kept.iter().any(|other| other.has(&part)) {
+                kept.push(part);
+            }
+        }
+        kept
+    }
+
+    /// Whether a list shows the resource of a name.
+    #[must_use]
+    pub fn shows(&self, spec: &CommandSpec, id: &str) -> bool {
+        self.covers(Need::of(spec), id)
     }
 
     fn permit(&self, need: Need) -> Permit {
@@ -185,6 +211,29 @@ mod tests {
         assert_eq!(lack(&rights, "STOCK.TAKE {x}1 1 u"), None);
         assert_eq!(lack(&rights, "STOCK.TAKE sku-1 1 u").as_deref(), Some("take:stock:sku-1"));
         assert_eq!(lack(&rights, "ACCOUNT.CREDIT a-1 5").as_deref(), Some("create:account:a-1"));
+    }
+
+    #[test]
+    fn a_list_shows_what_the_scopes_cover() {
+        let rights =
+            rights(&["read:account:a-*", "read:account:{u7}", "read:account:ab", "take:account:z-*"]);
+        let spec = table::find(b"ACCOUNT.LIST").expect("a command");
+        let parts = |prefix: &str| {
+            let texts = rights.parts(spec, prefix).into_iter().map(|part| match part {
+                Part::Beginning(text) => format!("{text}*"),
+                Part::One(id) => id,
+            });
+            texts.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(lack(&rights, "ACCOUNT.LIST").as_deref(), None);
+        assert_eq!(parts(""), "a-* {u7}* ab u7");
+        assert_eq!((parts("a"), parts("a-1"), parts("z")), ("a-* ab".into(), "a-1*".into(), String::new()));
+        let shown = ["a-1", "ab", "u7", "{u7}:x", "abc", "u77", "z-1"].map(|id| rights.shows(spec, id));
+        assert_eq!(shown, [true, true, true, true, false, false, false]);
+        assert_eq!(lack(&rights, "STOCK.LIST").as_deref(), Some("read:stock:*"));
+        let all = Rights::new(vec![Scope::ALL, Scope::parse("read:account:b").expect("a scope")]);
+        assert_eq!(all.parts(spec, "b"), [Part::Beginning("b".to_owned())]);
+        assert_eq!(all.parts(spec, ""), [Part::Beginning(String::new())]);
     }
 
     #[test]

@@ -40,6 +40,37 @@ pub enum Pattern {
     One(String),
 }
 
+/// A part of all ids, in their order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Those that begin so.
+    Beginning(String),
+    /// One id.
+    One(String),
+}
+
+impl Part {
+    /// What of it begins with a prefix.
+    pub(crate) fn within(self, prefix: &str) -> Option<Self> {
+        match self {
+            Self::Beginning(text) if prefix.starts_with(&text) => Some(Self::Beginning(prefix.to_owned())),
+            Self::Beginning(text) | Self::One(text) if !text.starts_with(prefix) => None,
+            part => Some(part),
+        }
+    }
+
+    /// Whether all of another one belongs to it.
+    pub(crate) fn has(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Beginning(text), Self::Beginning(other) | Self::One(other)) => {
+                other.starts_with(text.as_str())
+            }
+            (Self::One(id), Self::One(other)) => id == other,
+            (Self::One(_), Self::Beginning(_)) => false,
+        }
+    }
+}
+
 impl Pattern {
     /// Reads a pattern: an id, the beginning of ids and a `*`, a tag in braces, or `*` for all.
     #[must_use]
@@ -59,6 +90,16 @@ impl Pattern {
             }
             (None, None) if is_written(text) => Some(Self::One(text.to_owned())),
             _ => None,
+        }
+    }
+
+    /// Where to look for the ids that it covers. Ids with a tag behind other text are in none of these parts.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        match self {
+            Self::All => vec![Part::Beginning(String::new())],
+            Self::Beginning(text) => vec![Part::Beginning(text.clone())],
+            Self::Tag(tag) => vec![Part::Beginning(format!("{{{tag}}}")), Part::One(tag.clone())],
+            Self::One(id) => vec![Part::One(id.clone())],
         }
     }
 

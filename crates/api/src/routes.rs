@@ -84,6 +84,7 @@ macro_rules! routes {
 
 routes! {
     Post 201 "/v1/accounts" "ACCOUNT.OPEN";
+    Get 200 "/v1/accounts" "ACCOUNT.LIST";
     Get 200 "/v1/accounts/{account}" "ACCOUNT.GET";
     Post 200 "/v1/accounts/{account}/credit" "ACCOUNT.CREDIT";
     Post 200 "/v1/accounts/{account}/debit" "ACCOUNT.DEBIT";
@@ -100,6 +101,7 @@ routes! {
     Get 200 "/v1/worlds/{asset}" "ACCOUNT.WORLD";
 
     Post 201 "/v1/stock" "STOCK.CREATE";
+    Get 200 "/v1/stock" "STOCK.LIST";
     Get 200 "/v1/stock/{sku}" "STOCK.GET";
     Post 200 "/v1/stock/{sku}/restock" "STOCK.RESTOCK";
     Post 200 "/v1/stock/{sku}/adjust" "STOCK.ADJUST";
@@ -114,6 +116,7 @@ routes! {
     Post 200 "/v1/stock/{sku}/reservations/{reservation}/extend" "STOCK.EXTEND";
 
     Post 201 "/v1/packets" "PACKET.CREATE";
+    Get 200 "/v1/packets" "PACKET.LIST";
     Get 200 "/v1/packets/{campaign}" "PACKET.GET";
     Post 201 "/v1/packets/{campaign}/claims" "PACKET.CLAIM";
     Get 200 "/v1/packets/{campaign}/claims" "PACKET.CLAIMS";
@@ -121,6 +124,7 @@ routes! {
     Post 200 "/v1/packets/{campaign}/close" "PACKET.CLOSE";
 
     Post 201 "/v1/coupons" "COUPON.CREATE";
+    Get 200 "/v1/coupons" "COUPON.LIST";
     Get 200 "/v1/coupons/{coupon}" "COUPON.GET";
     Patch 200 "/v1/coupons/{coupon}" "COUPON.UPDATE";
     Post 201 "/v1/coupons/{coupon}/claims" "COUPON.CLAIM";
@@ -132,6 +136,7 @@ routes! {
     Post 200 "/v1/coupons/{coupon}/resume" "COUPON.RESUME";
 
     Post 201 "/v1/markets" "MARKET.CREATE";
+    Get 200 "/v1/markets" "MARKET.LIST";
     Get 200 "/v1/markets/{market}" "MARKET.GET";
     Get 200 "/v1/markets/{market}/depth" "MARKET.DEPTH";
     Get 200 "/v1/markets/{market}/trades" "MARKET.TRADES";

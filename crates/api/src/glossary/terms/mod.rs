@@ -3,6 +3,7 @@
 mod accounts;
 mod coupons;
 mod general;
+mod lists;
 mod markets;
 mod packets;
 mod shapes;
@@ -15,6 +16,7 @@ use scarce_core::language::Text;
 pub fn all() -> impl Iterator<Item = &'static Term> {
     [
         general::TERMS,
+        lists::TERMS,
         accounts::TERMS,
         stock::TERMS,
         packets::TERMS,
