@@ -10,6 +10,7 @@ use scarce_core::command::{Body, Command, CommandSpec, Common, Effect};
 use scarce_core::outcome::{Code, Outcome, Receipt};
 use scarce_core::packets::count_to_cut;
 use scarce_core::types::Natural;
+use scarce_gateway::lists::ListAsked;
 use serde_json::{Map, Value};
 
 use super::exchange::{Exchange, take_dry_run};
@@ -86,17 +87,23 @@ impl Asked {
     }
 
     async fn read_only(self, shared: &HttpShared, exchange: &Exchange) -> Response {
-        let routed = submit::read(&shared.engine, exchange.namespace(), self.command);
-        match submit::ask_one(&shared.engine, routed).await {
-            Ok(Receipt { outcome, .. }) if outcome.is_applied() => {
-                let mut body = answer::figures(self.spec, &outcome.facts);
-                if let Some(page) = self.page {
-                    page.cut(self.spec, &mut body);
-                }
-                reply::json(200, &Value::Object(body))
-            }
-            Ok(Receipt { outcome, .. }) | Err(outcome) => reply::refusal(&outcome, None, exchange.speech),
+        let (spec, page) = (self.spec, self.page);
+        let outcome = if spec.is_list() {
+            submit::list(&shared.engine, ListAsked::new(spec, self.command, exchange.caller.as_ref())).await
+        } else {
+            let routed = submit::read(&shared.engine, exchange.namespace(), self.command);
+            submit::ask_one(&shared.engine, routed)
+                .await
+                .map_or_else(|outcome| outcome, |receipt| receipt.outcome)
+        };
+        if !outcome.is_applied() {
+            return reply::refusal(&outcome, None, exchange.speech);
         }
+        let mut body = answer::figures(spec, &outcome.facts);
+        if let Some(page) = page {
+            page.cut(spec, &mut body);
+        }
+        reply::json(200, &Value::Object(body))
     }
 
     async fn write(self, route: &Route, shared: &HttpShared, exchange: &Exchange) -> Response {

@@ -8,7 +8,9 @@ use scarce_core::packets::count_to_cut;
 use scarce_core::types::OperationId;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Engine, Failure, Request};
+use scarce_gateway::lists::ListAsked;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
+use tokio::task::JoinSet;
 
 /// Plans with more packets than this are cut on another thread, so that no other request waits for it.
 const CUT_INLINE_MAX: u64 = 1_000;
@@ -38,6 +40,21 @@ pub(super) async fn ask_one(engine: &Arc<dyn Engine>, routed: Routed) -> Result<
         Some(Ok(receipt)) => Ok(receipt),
         Some(Err(failure)) => Err(failure.outcome()),
         None => Err(Failure::Unknown { reason: "the engine gave no answer".to_owned() }.outcome()),
+    }
+}
+
+/// Asks every partition for a list.
+pub(super) async fn list(engine: &Arc<dyn Engine>, asked: ListAsked) -> Outcome {
+    let requests = asked.requests();
+    let mut tasks = JoinSet::new();
+    for partition in (0..engine.partitions()).filter(|_| !requests.is_empty()) {
+        let (engine, requests) = (engine.clone(), requests.clone());
+        tasks.spawn(async move { ask(&engine, partition, requests).await });
+    }
+    let answers: Result<Vec<Receipt>, Failure> = tasks.join_all().await.into_iter().flatten().collect();
+    match answers {
+        Ok(receipts) => asked.join(receipts.iter()),
+        Err(failure) => failure.outcome(),
     }
 }
 

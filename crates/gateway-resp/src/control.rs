@@ -14,9 +14,10 @@ use scarce_gateway::{Login, now_ms};
 use super::consumers;
 use super::documents;
 use super::events;
+use super::form::Form;
 use super::reply::{Protocol, Replies};
 use super::scripts;
-use super::session::{Arrival, Arrived, Flow, Form, Session, Turn, made_here};
+use super::session::{Arrival, Arrived, Flow, Session, Turn, made_here};
 use super::slowlog;
 use super::unknown;
 
@@ -401,7 +402,7 @@ impl Session {
         }
         match Natural::parse(limit, "limit").map(|limit| usize::try_from(limit.get()).unwrap_or(usize::MAX)) {
             Err(problem) => self.say(turn, |replies| replies.error("ERR", &problem.to_string())),
-            Ok(limit) => self.ask_all(&Request::Expire(limit), Form::Count, turn),
+            Ok(limit) => self.ask_all(&[Request::Expire(limit)], Form::Count, turn),
         }
     }
 }

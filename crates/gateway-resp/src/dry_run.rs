@@ -3,7 +3,8 @@
 use scarce_core::command::{Body, Command, Effect, table};
 use scarce_engine::Request;
 
-use super::session::{Form, Session, Turn};
+use super::form::Form;
+use super::session::{Session, Turn};
 
 impl Session {
     /// `DRYRUN command …`: what the command would answer.

@@ -15,8 +15,10 @@ mod documents;
 mod drain;
 mod dry_run;
 mod events;
+mod form;
 mod handshakes;
 mod limits;
+mod lists;
 pub mod loading;
 mod local;
 #[cfg(test)]

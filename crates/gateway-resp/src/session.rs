@@ -7,19 +7,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use scarce_core::command::plain::Plain;
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, Invalid, table};
-use scarce_core::outcome::{Durability, Outcome, Receipt, Value};
+use scarce_core::outcome::{Durability, Outcome, Receipt};
 use scarce_core::packets::count_to_cut;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Failure, Request};
 use scarce_gateway::Caller;
+use scarce_gateway::lists::ListAsked;
 
 use super::RespShared;
 use super::aside::Aside;
+use super::form::Form;
 use super::local::Local;
 use super::outbox::Outbox;
 use super::output::Output;
 use super::reply::{Protocol, Replies};
-use super::transaction::{Line, Transaction, write_exec};
+use super::transaction::Transaction;
 
 /// What a session needs while it handles a request.
 pub(super) struct Turn<'a> {
@@ -72,56 +74,6 @@ pub(super) enum Arrival {
     Answers(Answers),
     /// The whole reply.
     Written(Vec<u8>),
-}
-
-/// How to write an answer.
-#[derive(Clone, Debug)]
-pub(super) enum Form {
-    Command(&'static CommandSpec),
-    Exec(Vec<Line>),
-    Digests(&'static CommandSpec),
-    Count,
-    /// Each answer is one value, a row of a list.
-    Rows,
-    /// The reply is written elsewhere; only a failure is written here.
-    Elsewhere,
-}
-
-impl Form {
-    pub(super) fn write(&self, replies: &mut Replies<'_>, answers: &[Result<Receipt, Failure>]) {
-        let failed = answers.iter().find(|answer| answer.is_err());
-        let Some(first) = failed.or(answers.first()) else { return replies.null() };
-        match (self, first) {
-            (_, Err(failure)) => replies.failure(failure),
-            (Self::Elsewhere, Ok(_)) => replies.null(),
-            (Self::Rows, Ok(_)) => {
-                replies.array(answers.len());
-                let rows = answers.iter().flatten().flat_map(|receipt| &receipt.outcome.facts);
-                rows.for_each(|row| replies.value(row));
-            }
-            (Self::Command(spec), Ok(receipt)) => replies.outcome(spec, &receipt.outcome),
-            (Self::Exec(lines), Ok(receipt)) => write_exec(replies, lines, &receipt.outcome),
-            (Self::Count, Ok(_)) => {
-                let counts = answers.iter().flatten().flat_map(|receipt| &receipt.outcome.facts);
-                replies.integer(
-                    counts
-                        .filter_map(
-                            |count| if let Value::Integer(count) = count { Some(count) } else { None },
-                        )
-                        .sum(),
-                );
-            }
-            (Self::Digests(spec), Ok(_)) => {
-                let rows = answers.iter().flatten().flat_map(|receipt| &receipt.outcome.facts);
-                let rows = rows.flat_map(|fact| match fact {
-                    Value::List(rows) => rows.clone(),
-                    _ => Vec::new(),
-                });
-                let all: Vec<Value> = rows.collect();
-                replies.outcome(spec, &Outcome::applied(scarce_core::facts![all]));
-            }
-        }
-    }
 }
 
 /// Whether the connection continues.
@@ -374,19 +326,24 @@ impl Session {
     }
 
     pub(super) fn read(&mut self, spec: &'static CommandSpec, command: Command, turn: &mut Turn<'_>) {
+        if spec.is_list() {
+            return self.list(ListAsked::new(spec, command, self.caller.as_ref()), turn);
+        }
         let is_of_all = matches!(&command, Command::Digest(digest) if digest.resource.0.is_none());
         let partition = partition_of(std::slice::from_ref(&command), turn.shared.engine.partitions());
         let request = Request::Read(self.namespace().to_owned(), command);
         match partition {
-            _ if is_of_all => self.ask_all(&request, Form::Digests(spec), turn),
-            Ok(partition) if takes_long(spec) => self.leave(partition, request, Form::Command(spec), turn),
+            _ if is_of_all => self.ask_all(&[request], Form::Digests(spec), turn),
+            Ok(partition) if takes_long(spec) => {
+                self.leave(partition, vec![request], Form::Command(spec), turn)
+            }
             Ok(partition) => self.submit(partition, request, Form::Command(spec), turn),
             Err(outcome) => self.refuse(*outcome, &Form::Command(spec), turn),
         }
     }
 
     /// A refusal that was decided here, without the engine.
-    fn refuse(&self, outcome: Outcome, form: &Form, turn: &mut Turn<'_>) {
+    pub(super) fn refuse(&self, outcome: Outcome, form: &Form, turn: &mut Turn<'_>) {
         self.say(turn, |replies| form.write(replies, &[Ok(made_here(outcome))]));
     }
 
@@ -400,11 +357,11 @@ impl Session {
         turn.outbox.push(partition, request, Box::new(move |answer| reply(ticket, vec![answer])));
     }
 
-    /// Asks every partition, and answers when all have.
-    pub(super) fn ask_all(&mut self, request: &Request, form: Form, turn: &mut Turn<'_>) {
+    /// Asks every partition the same, and answers when all have.
+    pub(super) fn ask_all(&mut self, requests: &[Request], form: Form, turn: &mut Turn<'_>) {
         let partitions = turn.shared.engine.partitions();
         if partitions == 1 {
-            return self.leave(0, request.clone(), form, turn);
+            return self.leave(0, requests.to_vec(), form, turn);
         }
         let (ticket, reply) = self.expect(form, turn);
         self.aside = Some(ticket);
@@ -422,13 +379,13 @@ impl Session {
                     wake();
                 }
             };
-            turn.shared.engine.submit(partition, vec![request.clone()], Box::new(add));
+            turn.shared.engine.submit(partition, requests.to_vec(), Box::new(add));
         }
     }
 
     /// Leaves a request for a partition, also for one of this thread: its answer may take long, and others are served
     /// meanwhile. The connection's next request waits for it.
-    fn leave(&mut self, partition: u32, request: Request, form: Form, turn: &mut Turn<'_>) {
+    fn leave(&mut self, partition: u32, requests: Vec<Request>, form: Form, turn: &mut Turn<'_>) {
         let (ticket, reply) = self.expect(form, turn);
         self.aside = Some(ticket);
         let wake = turn.mailbox.wake.clone();
@@ -436,7 +393,7 @@ impl Session {
             reply(ticket, answers);
             wake();
         };
-        turn.shared.engine.submit(partition, vec![request], Box::new(answer));
+        turn.shared.engine.submit(partition, requests, Box::new(answer));
     }
 
     /// Reserves a slot in the output and returns the function that fills it from any thread.

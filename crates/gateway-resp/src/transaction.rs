@@ -6,8 +6,9 @@ use scarce_core::outcome::{Code, Durability, Outcome, Value};
 use scarce_core::types::{Natural, OperationId};
 
 use super::documents::usage_of_control;
+use super::form::Form;
 use super::reply::{Replies, invalid};
-use super::session::{Form, Session, Turn};
+use super::session::{Session, Turn};
 
 /// The maximum number of lines of a batch.
 const LINES_MAX: usize = 1_000;

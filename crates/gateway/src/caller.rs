@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use scarce_access::{Key, KeyId, Lack, Need, Rights};
+use scarce_access::{Key, KeyId, Lack, Need, Part, Rights};
 use scarce_core::command::rules::Verb;
 use scarce_core::command::{Command, CommandSpec, Effect};
 use scarce_core::types::TimeMs;
@@ -152,6 +152,16 @@ impl Caller {
             None => Ok(()),
             Some(grant) => grant.check(spec, command).inspect_err(|lack| grant.tell(lack, spec.name)),
         }
+    }
+
+    /// Where a list looks for what it shows this caller of the names with a prefix; nothing is left out where it is not said.
+    pub(crate) fn parts(&self, spec: &CommandSpec, prefix: &str) -> Option<Vec<Part>> {
+        self.grant.as_ref().map(|grant| grant.rights.parts(spec, prefix))
+    }
+
+    /// Whether a list shows this caller the resource of a name.
+    pub(crate) fn is_shown(&self, spec: &CommandSpec, id: &str) -> bool {
+        self.grant.as_ref().is_none_or(|grant| grant.rights.shows(spec, id))
     }
 
     /// Whether it may send a command about any resource.

@@ -18,6 +18,7 @@ mod failures;
 mod handshake;
 mod keys;
 mod limiting;
+pub mod lists;
 mod places;
 mod records;
 mod telling;

@@ -194,7 +194,7 @@ impl HttpTarget {
             return shown(&invalid);
         };
         asked.id = asked.id.or_else(|| self.cut_id.take());
-        let has_line = !matches!(spec.name, "OPERATION.RESOLVE" | "DIGEST");
+        let has_line = spec.joins_batches();
         let answer = match self.way {
             Way::Lines if has_line => self.by_line(spec, &asked, dry_run),
             _ if !has_path(spec, &asked) => return shown(&parsed.expect_err("a path has no empty segment")),

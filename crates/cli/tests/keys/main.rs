@@ -1,5 +1,6 @@
 //! Keys of callers: every command and route by every kind of key, on both ports, and what happens while a server runs.
 
+mod lists;
 mod outside;
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,0 +1,64 @@
+//! How the answers to what was asked are written.
+
+use scarce_core::command::CommandSpec;
+use scarce_core::outcome::{Outcome, Receipt, Value};
+use scarce_engine::Failure;
+use scarce_gateway::lists::ListAsked;
+
+use super::reply::Replies;
+use super::transaction::{Line, write_exec};
+
+/// How to write an answer.
+#[derive(Clone, Debug)]
+pub(super) enum Form {
+    Command(&'static CommandSpec),
+    Exec(Vec<Line>),
+    Digests(&'static CommandSpec),
+    List(Box<ListAsked>),
+    Count,
+    /// Each answer is one value, a row of a list.
+    Rows,
+    /// The reply is written elsewhere; only a failure is written here.
+    Elsewhere,
+}
+
+impl Form {
+    pub(super) fn write(&self, replies: &mut Replies<'_>, answers: &[Result<Receipt, Failure>]) {
+        let failed = answers.iter().find(|answer| answer.is_err());
+        let Some(first) = failed.or(answers.first()) else { return replies.null() };
+        match (self, first) {
+            (_, Err(failure)) => replies.failure(failure),
+            (Self::Elsewhere, Ok(_)) => replies.null(),
+            (Self::Rows, Ok(_)) => {
+                replies.array(answers.len());
+                let rows = answers.iter().flatten().flat_map(|receipt| &receipt.outcome.facts);
+                rows.for_each(|row| replies.value(row));
+            }
+            (Self::List(asked), Ok(_)) => {
+                let outcome = asked.join(answers.iter().flatten());
+                replies.outcome(asked.spec(), &outcome);
+            }
+            (Self::Command(spec), Ok(receipt)) => replies.outcome(spec, &receipt.outcome),
+            (Self::Exec(lines), Ok(receipt)) => write_exec(replies, lines, &receipt.outcome),
+            (Self::Count, Ok(_)) => {
+                let counts = answers.iter().flatten().flat_map(|receipt| &receipt.outcome.facts);
+                replies.integer(
+                    counts
+                        .filter_map(
+                            |count| if let Value::Integer(count) = count { Some(count) } else { None },
+                        )
+                        .sum(),
+                );
+            }
+            (Self::Digests(spec), Ok(_)) => {
+                let rows = answers.iter().flatten().flat_map(|receipt| &receipt.outcome.facts);
+                let rows = rows.flat_map(|fact| match fact {
+                    Value::List(rows) => rows.clone(),
+                    _ => Vec::new(),
+                });
+                let all: Vec<Value> = rows.collect();
+                replies.outcome(spec, &Outcome::applied(scarce_core::facts![all]));
+            }
+        }
+    }
+}
