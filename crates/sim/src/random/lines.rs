@@ -282,14 +282,27 @@ impl Writer {
             let of = *self.random.pick(&all);
             return format!("DIGEST {}", self.random.pick(of)).trim_end().to_owned();
         }
+        let is_list = self.random.percent(8);
         let mut at = self.random.below(self.weights.iter().sum());
         for (domain, weight) in self.weights.into_iter().enumerate() {
+            if at < weight && is_list {
+                return self.list_of(domain);
+            }
             if at < weight {
                 return self.read_of(domain);
             }
             at -= weight;
         }
         self.read_of(0)
+    }
+
+    fn list_of(&mut self, domain: usize) -> String {
+        const GROUPS: [&str; 5] = ["ACCOUNT", "STOCK", "PACKET", "COUPON", "MARKET"];
+        let prefix = *self.random.pick(&["", "", " PREFIX a", " PREFIX s", " PREFIX g1", " PREFIX k"]);
+        let after =
+            *self.random.pick(&["", "", " AFTER a", " AFTER s", " AFTER g1", " AFTER k1", " AFTER m"]);
+        let count = self.random.pick(&[1, 2, 3, 1_000]);
+        format!("{}.LIST{prefix}{after} COUNT {count}", GROUPS[domain])
     }
 
     fn read_of(&mut self, domain: usize) -> String {
