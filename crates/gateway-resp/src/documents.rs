@@ -191,7 +191,7 @@ fn info(replies: &mut Replies<'_>, spec: Option<&CommandSpec>) {
     replies.array(2);
     replies.simple(if spec.effect == Effect::Write { "write" } else { "readonly" });
     replies.simple("fast");
-    let has_key = spec.resource.is_some();
+    let has_key = spec.resource.is_some() && !spec.is_list();
     (0..3).for_each(|_| replies.integer(i64::from(has_key)));
 }
 
