@@ -171,7 +171,7 @@ impl<'s> Run<'s> {
     /// The copy of the log, if there is one.
     fn open_copy(&mut self, partitions: u32) -> Result<Option<CopyCheck<'s>>, ReconcileError> {
         let Some(copy) = self.sources.copy.take() else { return Ok(None) };
-        let copy = CopyCheck::open(copy, self.options.wait)?;
+        let copy = CopyCheck::open(self.handle, copy, self.options.wait)?;
         copy.check_partitions(partitions, &mut self.of_copy);
         Ok(Some(copy))
     }

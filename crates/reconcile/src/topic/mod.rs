@@ -17,6 +17,7 @@ mod walk;
 use std::time::{Duration, Instant};
 
 use scarce_outflow::{LogCopy, Trouble};
+use tokio::runtime::Handle;
 
 use crate::ReconcileError;
 use crate::findings::Findings;
@@ -31,6 +32,7 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The check of a copy, over all partitions.
 pub(crate) struct CopyCheck<'s> {
+    handle: &'s Handle,
     copy: &'s mut dyn LogCopy,
     /// How many partitions it has.
     partitions: u32,
@@ -48,12 +50,16 @@ pub(crate) type Bounds = (i64, i64);
 
 impl<'s> CopyCheck<'s> {
     /// Opens a copy.
-    pub(crate) fn open(copy: &'s mut dyn LogCopy, wait: Duration) -> Result<Self, ReconcileError> {
+    pub(crate) fn open(
+        handle: &'s Handle,
+        copy: &'s mut dyn LogCopy,
+        wait: Duration,
+    ) -> Result<Self, ReconcileError> {
         let partitions = copy.partitions().map_err(failed)?;
         if partitions == 0 {
             return Err(ReconcileError::Copy { what: format!("{} does not exist", copy.name()) });
         }
-        Ok(Self { copy, partitions, wait, deadline: None, has_own: false, foreign: None })
+        Ok(Self { handle, copy, partitions, wait, deadline: None, has_own: false, foreign: None })
     }
 
     /// A partition of the copy for each of the log's.
@@ -101,7 +107,7 @@ impl<'s> CopyCheck<'s> {
         walk.go(log, go_on)?;
         let before = walk.reached;
         let mut stands_still = false;
-        while walk.lag() > 0 && !self.wait.is_zero() {
+        while walk.lag() > 0 && !walk.has_given_up() && !self.wait.is_zero() {
             let deadline = *self.deadline.get_or_insert_with(|| Instant::now() + self.wait);
             stands_still = walk.reached == before;
             if walk.reached >= Some(goal) || Instant::now() >= deadline {
@@ -110,7 +116,8 @@ impl<'s> CopyCheck<'s> {
             if !go_on(0) {
                 return Err(ReconcileError::Stopped);
             }
-            std::thread::park_timeout(LOOK_INTERVAL);
+            // A timer is made where there is a runtime.
+            self.handle.block_on(async { tokio::time::sleep(LOOK_INTERVAL).await });
             walk.extend(log)?;
             walk.go(log, go_on)?;
         }

@@ -92,6 +92,11 @@ impl<'w> Walk<'w> {
         self.log_last.saturating_sub(reached)
     }
 
+    /// Whether the copy goes back so often that the rest of it is not compared.
+    pub(super) fn has_given_up(&self) -> bool {
+        self.turns > TURNS_MAX
+    }
+
     /// Goes on to what the copy has now.
     pub(super) fn extend(&mut self, log: &mut dyn LogSource) -> Result<(), ReconcileError> {
         let (_, end) = self.copy.bounds(self.partition).map_err(failed)?;
@@ -105,7 +110,7 @@ impl<'w> Walk<'w> {
     pub(super) fn go(&mut self, log: &mut dyn LogSource, go_on: GoOn<'_>) -> Result<(), ReconcileError> {
         while let Some(from) = self.pass_to_event(go_on)? {
             self.turns += 1;
-            if self.turns > TURNS_MAX {
+            if self.has_given_up() {
                 let offset = self.offset;
                 self.findings.skip(format!(
                     "partition {} of the topic goes back very often; from offset {offset} on it was not compared",
