@@ -220,6 +220,8 @@ fn rows_are_proposed_or_put_right_as_the_setting_says_while_the_log_is_projected
         let its = reconciled(&mut server.http());
         assert_eq!(its["state"], state, "what was in memory does not come back: {its:#}");
         assert_eq!(its["report"]["repair"]["changed"] == json!(0), done, "{its:#}");
+        let metrics = server.http().get("/metrics").text();
+        assert_eq!(metrics.contains("scarce_reconcile_rows_repaired_total 0"), !done, "{metrics}");
     }
 }
 

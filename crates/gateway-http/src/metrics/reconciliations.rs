@@ -16,6 +16,10 @@ pub(super) fn encode(encoder: &mut DescriptorEncoder<'_>, figures: &Figures) -> 
     {
         ConstCounter::new(count).encode(family.encode_family(&[("result", result)])?)?;
     }
+    let help = "Rows of the tables that reconciliations have put right since the start";
+    let name = "scarce_reconcile_rows_repaired";
+    let family = encoder.encode_descriptor(name, help, None, MetricType::Counter)?;
+    ConstCounter::new(figures.rows_repaired).encode(family)?;
     if let Some((_, _, differences, took)) = figures.last {
         let help = "Differences that the last reconciliation found; /v1/reconciliations names them";
         let name = "scarce_reconcile_differences";

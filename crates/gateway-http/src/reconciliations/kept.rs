@@ -70,6 +70,8 @@ pub struct Figures {
     pub failed: u64,
     /// The last one that compared: its id, when it ended, how many differences it found, and how long it took.
     pub last: Option<(u64, TimeMs, u64, Duration)>,
+    /// How many rows of the tables were put right.
+    pub rows_repaired: u64,
     /// When the last one ended that found nothing that differs.
     pub equal_at: Option<TimeMs>,
     /// The last one, where it failed: its id, when it ended, and why.
@@ -203,7 +205,8 @@ impl Kept {
                 figures.failed += 1;
                 figures.trouble = Some((id, now, reason));
             }
-            Verdict::Compared { differences, .. } => {
+            Verdict::Compared { differences, report } => {
+                figures.rows_repaired += rows_repaired(&report["repair"]);
                 (figures.last, figures.trouble) = (Some((id, now, differences, took)), None);
                 if differences == 0 {
                     figures.equal += 1;
@@ -229,6 +232,12 @@ impl Kept {
             row
         })
     }
+}
+
+/// How many rows a report says were put right.
+fn rows_repaired(repair: &Value) -> u64 {
+    let counts = ["added", "changed", "removed"].map(|name| repair[name].as_u64().unwrap_or(0));
+    if repair["done"] == Value::Bool(true) { counts.iter().sum() } else { 0 }
 }
 
 impl Reconciliation {
