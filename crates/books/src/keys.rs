@@ -58,6 +58,11 @@ pub(crate) fn of_word_at(word: &str, amount: i64) -> u64 {
     of_word(word).wrapping_add(1).rotate_left(32) ^ amount.cast_unsigned()
 }
 
+/// Half of a key, where there is no harm in a coincidence.
+pub(crate) fn short(key: u64) -> u32 {
+    u32::try_from(key >> 32).unwrap_or_default()
+}
+
 /// The words of a line that may name an operation: the whole of its texts, what is between spaces, and what is between signs.
 pub(crate) fn words<'t>(its: &Item<'t>) -> impl Iterator<Item = &'t str> {
     let signs = |its: char| matches!(its, ',' | ';' | '+' | '|' | '(' | ')' | '"' | '\'');

@@ -40,5 +40,5 @@ pub use map::{Format, Here, Kind, Map, There, Units};
 pub use matching::{Comparing, Matcher, Movement, OPEN_MAX};
 pub use number::Numbers;
 pub use report::{Finding, Matched, Matter, Pair, Report, Tally};
-pub use state::{Closed, State};
+pub use state::{Again, Closed, State};
 pub use statement::{BadLine, Reading, Statement};

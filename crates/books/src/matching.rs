@@ -14,7 +14,7 @@ use crate::items::{Item, Items};
 use crate::keys;
 use crate::map::{Kind, Map};
 use crate::report::{Finding, Matched, Matter, Pair, Report, Tally};
-use crate::state::{Part, Settled, State};
+use crate::state::{Again, Part, Settled, State};
 use crate::statement::Statement;
 use twins::Twins;
 
@@ -45,6 +45,8 @@ pub struct Comparing {
     pub file: String,
     /// How many findings of each kind are listed; all are counted.
     pub limit: usize,
+    /// What it is if it is about days of the last file.
+    pub again: Again,
 }
 
 /// What became of a movement before.
@@ -75,6 +77,10 @@ pub struct Matcher<'m> {
     known_from: Day,
     /// The first day that was ever compared.
     since_ever: Day,
+    /// The lines of the file, in short.
+    lines: Vec<u32>,
+    /// The days of the result that this one replaces.
+    replaces: Option<(Day, Day)>,
     /// The last day of the file that it goes on from.
     goes_on_from: Option<Day>,
     /// What was settled before, and may be asked for again.
@@ -111,7 +117,8 @@ impl<'m> Matcher<'m> {
         state: State,
         comparing: Comparing,
     ) -> Result<Self, BookError> {
-        let base = state.base(statement.from, statement.through)?.cloned();
+        let lines: Vec<u32> = statement.items.iter().map(|its| keys::short(keys::of_line(&its))).collect();
+        let (base, replaces) = state.base((statement.from, statement.through), &lines, comparing.again)?;
         let tolerance = map.tolerance_days();
         let mut matcher = Self {
             map,
@@ -120,6 +127,8 @@ impl<'m> Matcher<'m> {
             here_from: statement.from.plus(-tolerance),
             known_from: statement.through.plus(1 - State::known_days(map)),
             since_ever: base.as_ref().map_or(statement.from, |base| base.since),
+            lines,
+            replaces,
             goes_on_from: base.as_ref().map(|base| base.through),
             state,
             statement,
@@ -164,6 +173,14 @@ impl<'m> Matcher<'m> {
         let from = self.statement.from;
         let unseen = self.goes_on_from.map_or(from, |through| from.min(through.plus(1)));
         unseen.start_ms(self.offset_ms)
+    }
+
+    /// Says of which deployment the movements are.
+    ///
+    /// # Errors
+    /// When the state is of another one.
+    pub fn be_of(&mut self, deployment: &str) -> Result<(), BookError> {
+        self.state.be_of(deployment)
     }
 
     /// How many lines there are.
@@ -363,11 +380,13 @@ impl<'m> Matcher<'m> {
             known_from: self.known_from,
             open: self.open,
             settled: self.settled,
+            lines: self.lines,
         };
         let carried = statement.items.iter().filter(|its| its.since.is_some()).count();
         let report = Report {
             from: statement.from,
             through: statement.through,
+            replaces: self.replaces,
             lines: (statement.items.len() - carried) as u64,
             skipped: statement.skipped,
             foreign: statement.foreign,
@@ -381,7 +400,7 @@ impl<'m> Matcher<'m> {
             bad: statement.bad,
             numbers: self.map.numbers(),
         };
-        (report, (!self.is_overfull).then(|| self.state.after(part)))
+        (report, (!self.is_overfull).then(|| self.state.after(part, self.replaces.is_some())))
     }
 }
 

@@ -143,6 +143,8 @@ pub struct Report {
     pub from: Day,
     /// The last one.
     pub through: Day,
+    /// The days of the earlier result that this one replaces.
+    pub replaces: Option<(Day, Day)>,
     /// How many lines were read.
     pub lines: u64,
     /// Lines that are not booked yet or move nothing, or are outside of the days.
@@ -228,6 +230,7 @@ impl Report {
         json!({
             "from": self.from.to_string(),
             "through": self.through.to_string(),
+            "replaces": self.replaces.map(|(from, through)| json!({ "from": from.to_string(), "through": through.to_string() })),
             "lines": self.lines,
             "skipped": self.skipped,
             "foreign": self.foreign,

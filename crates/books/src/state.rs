@@ -27,7 +27,24 @@ pub(crate) struct Part {
     pub(crate) open: Vec<Finding>,
     /// What was matched lately.
     pub(crate) settled: Vec<Settled>,
+    /// The lines of its own file, in short: whether another file has them again.
+    pub(crate) lines: Vec<u32>,
 }
+
+/// What a file is that is about days which the last one was about as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Again {
+    /// The last one, if it has all its lines.
+    #[default]
+    Same,
+    /// A correction of the last one, whose result is taken back.
+    Correction,
+    /// More lines of the same days.
+    Further,
+}
+
+/// What a file goes on from, and the days of the result that it replaces.
+pub(crate) type Base = (Option<Part>, Option<(Day, Day)>);
 
 /// A movement and its line that have found each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -85,6 +102,10 @@ pub struct State {
     version: u32,
     /// What is compared with what.
     of: String,
+    /// The deployment of Scarce, once it is known.
+    deployment: Option<String>,
+    /// What of the map its amounts and days are made with.
+    terms: BTreeMap<String, String>,
     /// After the file before the last one: the last one may be read again.
     before: Option<Part>,
     last: Option<Part>,
@@ -103,11 +124,38 @@ fn subject(map: &Map) -> String {
     )
 }
 
+/// What of the map amounts and days are made with.
+fn terms(map: &Map) -> BTreeMap<String, String> {
+    let offset = map.here.utc_offset.clone().unwrap_or_else(|| "+00:00".to_owned());
+    let terms = [
+        ("amounts.scale", map.numbers().scale.to_string()),
+        ("here.opposite", map.here.opposite.to_string()),
+        ("here.utc_offset", offset),
+        ("here.units", format!("{:?}", map.here.units).to_lowercase()),
+    ];
+    terms.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// How many lines of one file another one lacks.
+fn missing(lines: &[u32], again: &[u32]) -> usize {
+    let mut there = Counted::default();
+    again.iter().for_each(|line| there.add((*line).into()));
+    lines.iter().filter(|line| !there.take((**line).into())).count()
+}
+
 impl State {
     /// A state with nothing in it.
     #[must_use]
     pub fn new(map: &Map) -> Self {
-        Self { version: VERSION, of: subject(map), before: None, last: None, closed: Vec::new() }
+        Self {
+            version: VERSION,
+            of: subject(map),
+            deployment: None,
+            terms: terms(map),
+            before: None,
+            last: None,
+            closed: Vec::new(),
+        }
     }
 
     /// Reads a state.
@@ -127,7 +175,26 @@ impl State {
             let text = "the state is of another map: it compares other accounts; name another file for it";
             return Err(BookError::state(text));
         }
+        let other = terms(map).into_iter().find(|(name, value)| state.terms.get(name) != Some(value));
+        if let Some((name, value)) = other {
+            let before = state.terms.get(&name).map_or("", String::as_str);
+            return Err(BookError::state(format!(
+                "the state was made with {name} = {before}, and the map says {value}: what it knows would not be found again; put it \
+                 back, or begin a new state"
+            )));
+        }
         Ok(state)
+    }
+
+    /// Says of which deployment of Scarce the movements are.
+    pub(crate) fn be_of(&mut self, deployment: &str) -> Result<(), BookError> {
+        let known = self.deployment.get_or_insert_with(|| deployment.to_owned());
+        if known == deployment {
+            return Ok(());
+        }
+        Err(BookError::state(format!(
+            "the state is of deployment {known}, and these movements are of {deployment}"
+        )))
     }
 
     /// The state as it is kept.
@@ -160,23 +227,62 @@ impl State {
         self.last.as_ref().map_or(&[], |part| &part.open)
     }
 
-    /// What a file goes on from: the last one, or the one before if this is the last one again.
-    pub(crate) fn base(&self, from: Day, through: Day) -> Result<Option<&Part>, BookError> {
-        let Some(last) = &self.last else { return Ok(None) };
-        let base = if from > last.from { Some(last) } else { self.before.as_ref() };
-        match base {
-            Some(base) if from <= base.from || through < base.through => Err(BookError::state(format!(
-                "the file is about {from} to {through}, and the state has gone on to {}; files are compared in their order",
-                last.through
-            ))),
-            base => Ok(base),
+    /// What a file with these lines goes on from: the last one, or the one before if it replaces that.
+    pub(crate) fn base(
+        &self,
+        (from, through): (Day, Day),
+        lines: &[u32],
+        again: Again,
+    ) -> Result<Base, BookError> {
+        let Some(last) = &self.last else {
+            return match again {
+                Again::Correction => {
+                    Err(BookError::state("there is no file yet whose result could be replaced"))
+                }
+                _ => Ok((None, None)),
+            };
+        };
+        let days = format!(
+            "the file is about {from} to {through}, and the last one was about {} to {}",
+            last.from, last.through
+        );
+        let ordered = |is_ordered: bool| {
+            is_ordered
+                .then_some(())
+                .ok_or_else(|| BookError::state(format!("{days}: files are compared in their order")))
+        };
+        let is_count = self.of.starts_with("Count");
+        match again {
+            Again::Same if from > last.from => {
+                ordered(through >= last.through)?;
+                return Ok((self.last.clone(), None));
+            }
+            Again::Further => {
+                ordered(from >= last.from && through >= last.through)?;
+                return Ok((self.last.clone(), None));
+            }
+            Again::Same => ordered(through >= last.through)?,
+            Again::Correction => ordered(from <= last.through && through >= last.from)?,
         }
+        let missing = missing(&last.lines, lines);
+        if again == Again::Same && !is_count && missing > 0 {
+            let text = format!(
+                "{days}; it lacks {missing} lines of it. Say whether it is a correction, whose result counts instead (--replace), or has \
+                 more lines of these days (--further)"
+            );
+            return Err(BookError::state(text));
+        }
+        if let Some(before) = &self.before {
+            ordered(from > before.from && through >= before.through)?;
+        }
+        Ok((self.before.clone(), Some((last.from, last.through))))
     }
 
-    /// The state after a file.
-    pub(crate) fn after(mut self, part: Part) -> Self {
-        if self.last.as_ref().is_some_and(|last| part.from > last.from) {
-            self.before = self.last.take();
+    /// The state after a file, which may have replaced the last one.
+    pub(crate) fn after(mut self, part: Part, replaces: bool) -> Self {
+        if let (false, Some(last)) = (replaces, self.last.take()) {
+            // Only the last file may come again.
+            self.before = Some(Part { lines: Vec::new(), ..last });
         }
         self.last = Some(part);
         self

@@ -7,7 +7,7 @@ use super::{Comparing, Matcher, Movement};
 use crate::day::Day;
 use crate::map::Map;
 use crate::report::{Matter, Report};
-use crate::state::State;
+use crate::state::{Again, State};
 use crate::statement::{Reading, Statement};
 
 const MAP: &str = "here.account = 'bank'\nhere.operation_prefixes = ['pay:']\namounts.scale = 2\n\
@@ -63,11 +63,22 @@ fn try_run_days(
     ours: &[Ours<'_>],
     state: Option<State>,
 ) -> Result<(Report, State), String> {
+    try_run_as(Again::Same, map, lines, days, ours, state)
+}
+
+fn try_run_as(
+    again: Again,
+    map: &Map,
+    lines: &str,
+    days: Option<(Day, Day)>,
+    ours: &[Ours<'_>],
+    state: Option<State>,
+) -> Result<(Report, State), String> {
     let (from, through) = days.unzip();
     let reading = Reading { today: day(60), limit: 10, from, through };
     let text = |error: crate::BookError| error.to_string();
     let statement = Statement::read(lines.as_bytes(), map, reading).map_err(text)?;
-    let comparing = Comparing { file: "f.csv".to_owned(), limit: 10 };
+    let comparing = Comparing { file: "f.csv".to_owned(), limit: 10, again };
     let state = state.unwrap_or_else(|| State::new(map));
     let mut matcher = Matcher::new(map, statement, state, comparing).map_err(text)?;
     let (from_ms, to_ms) = matcher.span();

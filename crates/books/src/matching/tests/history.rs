@@ -3,7 +3,7 @@
 use super::{MAP, day, found, map};
 use crate::map::Map;
 use crate::report::Matter;
-use crate::state::State;
+use crate::state::{Again, State};
 
 /// A line: day, amount, operation, text.
 type Line<'t> = (i32, i64, &'t str, &'t str);
@@ -85,6 +85,60 @@ fn what_is_in_transit_is_not_missing_before_its_days_are_over() {
     let open = daily(&map(MAP), &[none; 6], &[(2, 500, "op", "", "")]);
     let (transit, missing) = (vec![Matter::InTransit], vec![Matter::MissingThere]);
     assert_eq!(open, [vec![], transit.clone(), transit.clone(), transit, missing.clone(), missing]);
+}
+
+#[test]
+fn a_file_of_the_same_days_replaces_the_last_one_only_if_it_has_all_its_lines() {
+    let map = map(MAP);
+    let ours = [(3, 100, "i-1", "", ""), (3, 200, "i-2", "", "")];
+    let files = |lines: &[Line<'_>], days, state, again| {
+        super::try_run_as(again, &map, &csv(lines), days, &ours, state)
+            .map(|(report, after)| (found(&report).len(), report.replaces, after))
+    };
+    let (stray, first, second) = ((3, 9_900, "stray", ""), (3, 100, "i-1", ""), (3, 200, "i-2", ""));
+    let third = Some((day(3), day(3)));
+    let (_, _, state) =
+        files(&[first, stray], third, None, Again::Same).unwrap_or_else(|error| panic!("{error}"));
+    for (lines, days) in
+        [(&[second][..], third), (&[first], third), (&[], third), (&[first], Some((day(1), day(2))))]
+    {
+        let refused = files(lines, days, Some(state.clone()), Again::Same).map(|_| ());
+        assert!(
+            refused.as_ref().is_err_and(|why| why.contains("--further") || why.contains("order")),
+            "{refused:?}"
+        );
+    }
+    for (again, lines, open, replaced) in [
+        (Again::Same, &[first, stray, second][..], 1, third),
+        (Again::Correction, &[first, second], 0, third),
+        (Again::Further, &[second], 1, None),
+    ] {
+        let (count, replaces, after) =
+            files(lines, third, Some(state.clone()), again).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((count, replaces), (open, replaced), "{again:?}");
+        let next = files(&[], Some((day(4), day(4))), Some(after), Again::Same);
+        assert_eq!(next.unwrap_or_else(|error| panic!("{error}")).0, open, "{again:?}");
+    }
+    assert!(files(&[first], third, None, Again::Correction).is_err());
+}
+
+#[test]
+fn a_state_is_of_one_deployment_and_of_one_way_to_read_amounts_and_days() {
+    let mut state = State::new(&map(MAP));
+    assert!(state.be_of("aa").is_ok() && state.be_of("aa").is_ok());
+    assert!(state.be_of("bb").is_err_and(|why| why.to_string().contains("of deployment aa")));
+    let mut bytes = Vec::new();
+    state.write(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
+    for (other, said) in [
+        (MAP.replace("scale = 2", "scale = 0"), "amounts.scale = 2"),
+        (MAP.replace("[columns]", "here.opposite = true\n[columns]"), "here.opposite = false"),
+        (MAP.replace("[columns]", "here.utc_offset = '+01:00'\n[columns]"), "here.utc_offset = +00:00"),
+    ] {
+        let read = State::read(&bytes, &map(&other)).map(|_| ()).map_err(|error| error.to_string());
+        assert!(read.as_ref().is_err_and(|why| why.contains(said)), "{read:?}");
+    }
+    // What is known is kept as it was found: another tolerance harms nothing.
+    assert!(State::read(&bytes, &map(&format!("{MAP}[match]\ntolerance_days = 20\n"))).is_ok());
 }
 
 /// Numbers that look random and are the same in every run.

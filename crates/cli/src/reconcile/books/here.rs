@@ -52,14 +52,20 @@ struct Here<'h, 'm> {
 impl Here<'_, '_> {
     async fn read_tables(&mut self, url: &str) -> Result<String, Failed> {
         let tables = Projection::open_read_only(url, ProjectionOptions::default()).await?;
+        self.matcher.be_of(tables.deployment_id())?;
         self.check_reach(&tables).await?;
         match self.map.kind {
             Kind::Count => self.units_in_tables(&tables).await?,
             Kind::Statement => self.entries(&tables).await?,
         }
         let positions = tables.positions().await?;
-        let last = positions.iter().filter_map(|its| its.at_ms).max().unwrap_or(0);
-        Ok(format!("the tables in {}, which are as of {}", tables.database(), time(signed(last))))
+        // One partition that is behind lacks movements, however far the others are.
+        let last = positions.iter().filter_map(|its| its.at_ms).min().unwrap_or(0);
+        Ok(format!(
+            "the tables in {}, of which the oldest partition is as of {}",
+            tables.database(),
+            time(signed(last))
+        ))
     }
 
     /// Tables that begin later than what is compared lack movements.
@@ -168,6 +174,7 @@ impl Here<'_, '_> {
         // The database is not asked for; only the log is.
         let mut opened = sources::open(settings, runtime)?;
         opened.let_servers_start();
+        self.matcher.be_of(opened.log().deployment_id())?;
         match self.map.kind {
             Kind::Count => {
                 let (matcher, map, at_ms) = (&mut *self.matcher, self.map, self.at_ms);

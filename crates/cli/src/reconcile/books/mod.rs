@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
-use scarce_books::{BookError, Comparing, Day, Kind, Map, Matcher, Reading, State, Statement};
+use scarce_books::{Again, BookError, Comparing, Day, Kind, Map, Matcher, Reading, State, Statement};
 
 use crate::setting_flags::SettingFlags;
 use crate::{Ended, Exit, Failed};
@@ -24,9 +24,18 @@ pub struct BookFile {
     /// What its columns mean, and what it is compared with.
     #[arg(long, value_name = "FILE")]
     pub map: PathBuf,
-    /// Where that is which stays open from one file to the next; made if it is missing.
+    /// Where that is which stays open from one file to the next.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
+    /// Make the state, which must not be there yet.
+    #[arg(long, requires = "state")]
+    pub new_state: bool,
+    /// Take back the result of the last file: this one is a correction of it.
+    #[arg(long, requires = "state", conflicts_with = "further")]
+    pub replace: bool,
+    /// This file has more lines of the days that the last one was about.
+    #[arg(long, requires = "state")]
+    pub further: bool,
     /// Leave the state as it is.
     #[arg(long, requires = "state")]
     pub dry_run: bool,
@@ -64,17 +73,25 @@ pub(super) fn run(options: &BookFile) -> Ended {
     let state = state::load(options, &map, today)?;
     let statement = read(options, &map, today, at_ms)?;
     let file = options.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let comparing = Comparing { file: file.clone(), limit: options.limit.into() };
+    let again = match (options.replace, options.further) {
+        (true, _) => Again::Correction,
+        (_, true) => Again::Further,
+        _ => Again::Same,
+    };
+    let comparing = Comparing { file: file.clone(), limit: options.limit.into(), again };
+    let (state, held) = state.unzip();
     let mut matcher = Matcher::new(&map, statement, state.unwrap_or_else(|| State::new(&map)), comparing)?;
     let source = here::feed(options, &map, at_ms, &mut matcher)?;
     let (report, after) = matcher.finish();
-    let kept = state::save(options, after.as_ref(), report.bad_count)?;
     if let Some(page) = &options.html {
         std::fs::write(page, show::page(&report, &file)).map_err(|error| {
             Failed::text(Exit::Usage, format!("cannot write to {}: {error}", page.display()))
         })?;
     }
-    show::show(options, &report, &source, &kept)?;
+    // Last: who could not read the report has the state as it was.
+    let kept = state::kept(options, held.as_ref(), after.as_ref(), report.bad_count);
+    show::show(options, &report, &source, &kept.said)?;
+    kept.save()?;
     Ok(if report.differences() == 0 { Exit::Done } else { Exit::Broken })
 }
 

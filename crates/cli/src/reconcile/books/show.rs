@@ -21,7 +21,8 @@ pub(super) fn show(options: &BookFile, report: &Report, source: &str, kept: &str
         json["file"] = json!(options.file.display().to_string());
         json["source"] = json!(source);
         json["state"] = json!(kept);
-        return writeln!(out, "{json}");
+        writeln!(out, "{json}")?;
+        return out.flush();
     }
     for line in summary(report) {
         writeln!(out, "{line}")?;
@@ -40,7 +41,8 @@ pub(super) fn show(options: &BookFile, report: &Report, source: &str, kept: &str
     }
     let tone = if report.differences() == 0 { Tone::Good } else { Tone::Bad };
     let text = Paint::for_stream(&std::io::stdout()).paint(tone, conclusion(report)).to_string();
-    writeln!(out, "\n{kept}\n{text}")
+    writeln!(out, "\n{kept}\n{text}")?;
+    out.flush()
 }
 
 fn conclusion(report: &Report) -> String {
@@ -68,6 +70,9 @@ fn summary(report: &Report) -> [String; 2] {
         0 => String::new(),
         count => format!(" ({count} of which name another operation on each side)"),
     };
+    if let Some((from, through)) = report.replaces {
+        read.push_str(&format!("; this replaces the result of {from} to {through}"));
+    }
     let found = format!(
         "matched by operation or item {}, by reference {}, by amount and day {}{named}; {} of them were open before",
         matched.operation, matched.reference, matched.amount_and_day, matched.carried
