@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -186,7 +187,8 @@ fn what_cannot_be_compared_is_refused_and_bad_lines_leave_the_state_alone() {
     let words = ["--map", &map, "--state", &state, "--data", data.path().to_str().unwrap(), "--html", &page];
     let run = |text: &str, more: &[&str]| {
         std::fs::write(&file, text).unwrap();
-        compare(&[&[file.as_str()], &words[..], more].concat())
+        let new: &[&str] = if Path::new(&state).exists() { &[] } else { &["--new-state"] };
+        compare(&[&[file.as_str()], &words[..], new, more].concat())
     };
     let head = "account,date,amount,id,text\n";
     for (text, said) in [
@@ -220,9 +222,31 @@ fn what_cannot_be_compared_is_refused_and_bad_lines_leave_the_state_alone() {
         let (code, _, err) = run(&good, &["--close", close]);
         assert!(code == Some(2) && err.contains(said), "{err}");
     }
-    let (code, report, err) = run(&good, &["--close", &format!("{id}=a fee")]);
+    let link = at("link.json");
+    std::os::unix::fs::symlink(&state, &link).unwrap();
+    std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let before = std::fs::read(&state).unwrap();
+    let through_link = ["--map", &map, "--state", &link, "--data", data.path().to_str().unwrap()];
+    let closes = format!("{id}=a fee");
+    let close = [&[file.as_str()], &through_link[..], &["--close", &closes]].concat();
+    let (code, _, err) = compare(&[&close[..], &["--html", "/nonexistent/page.html"]].concat());
+    assert!(code == Some(2) && std::fs::read(&state).unwrap() == before, "{err}");
+    let held = std::fs::File::open(&state).unwrap();
+    held.lock().unwrap();
+    let (code, _, err) = compare(&close);
+    assert!(code == Some(2) && err.contains("another process"), "{err}");
+    drop(held);
+    let (code, report, err) = compare(&close);
     assert_eq!((code, &report["settled"]), (Some(0), &json!(1)), "{report:#} {err}");
+    let metadata = std::fs::symlink_metadata(&link).unwrap();
+    assert!(
+        metadata.is_symlink() && std::fs::metadata(&state).unwrap().permissions().mode() & 0o777 == 0o640
+    );
     std::fs::write(&map, MAP.replace("X1", "X3")).unwrap();
     let (code, _, err) = run(&good.replace("X1", "X3"), &[]);
     assert!(code == Some(2) && err.contains("of another map"), "{err}");
+    std::fs::rename(&state, at("lost.json")).unwrap();
+    std::fs::write(&map, MAP).unwrap();
+    let (code, _, err) = compare(&[&[file.as_str()], &words[..]].concat());
+    assert!(code == Some(2) && err.contains("--new-state") && !Path::new(&state).exists(), "{err}");
 }
