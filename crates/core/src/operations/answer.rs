@@ -17,7 +17,9 @@ const IN_LOG: Form = OUTCOME_BYTES_MAX + 1;
 /// Applied, without values. Those above are applied with so many more numbers.
 const NUMBERS: Form = IN_LOG + 1;
 /// The most numbers: what a form has room for.
-const NUMBERS_MAX: usize = (FORM_MAX - NUMBERS) as usize;
+const NUMBERS_MAX: usize = (TWICE - NUMBERS - 1) as usize;
+/// Applied, with a number that comes twice, such as the balances of an account without holds.
+const TWICE: Form = FORM_MAX;
 /// The largest form: five bits.
 pub(super) const FORM_MAX: Form = 31;
 
@@ -35,6 +37,7 @@ impl<'a> Answer<'a> {
         match form {
             0..IN_LOG => _ = input.take(usize::from(form)),
             IN_LOG => {}
+            TWICE => _ = u64::get(input),
             _ => (NUMBERS..form).for_each(|_| _ = u64::get(input)),
         }
         let mut taken = rest;
@@ -62,20 +65,26 @@ impl<'a> Answer<'a> {
             IN_LOG => {}
             form => {
                 u64::from(Code::Applied.number()).put(out);
-                u64::from(form - NUMBERS).put(out);
+                u64::from(numbers_of(form)).put(out);
                 self.numbers().for_each(|number| Value::Integer(number).put(out));
             }
         }
     }
 
-    /// The numbers, each stored as what it differs by from the one before.
+    /// The numbers, each stored as what it differs by from the one before; where nothing is stored any more it does not
+    /// differ.
     fn numbers(self) -> impl Iterator<Item = i64> {
         let mut input = Input::new(self.bytes);
-        (NUMBERS..self.form).scan(0_i64, move |last, _| {
+        (0..numbers_of(self.form)).scan(0_i64, move |last, _| {
             *last = last.wrapping_add(i64::get(&mut input).unwrap_or(0));
             Some(*last)
         })
     }
+}
+
+/// How many numbers an answer of such a form has.
+const fn numbers_of(form: Form) -> Form {
+    if form == TWICE { 2 } else { form - NUMBERS }
 }
 
 /// An outcome, and how it is encoded.
@@ -139,9 +148,13 @@ pub(super) fn put(Encoded { given, bytes }: Encoded<'_>, out: &mut Vec<u8>) -> F
 fn put_numbers(numbers: impl ExactSizeIterator<Item = Option<i64>>, out: &mut Vec<u8>) -> Option<Form> {
     let form =
         NUMBERS + Form::try_from(numbers.len()).ok().filter(|count| usize::from(*count) <= NUMBERS_MAX)?;
+    let is_pair = form == NUMBERS + numbers_of(TWICE);
     let mut last = 0_i64;
-    for number in numbers {
+    for (at, number) in numbers.enumerate() {
         let number = number?;
+        if is_pair && at == 1 && number == last {
+            return Some(TWICE);
+        }
         number.wrapping_sub(last).put(out);
         last = number;
     }
@@ -163,7 +176,9 @@ mod tests {
     fn an_answer_comes_back_as_it_was_and_takes_few_bytes() {
         let cases = [
             (Outcome::applied(facts![]), 0),
-            (Outcome::applied(facts![100_000_i64, 100_000_i64]), 4),
+            (Outcome::applied(facts![100_000_i64, 100_000_i64]), 3),
+            (Outcome::applied(facts![0_i64, 0_i64]), 1),
+            (Outcome::applied(facts![0_i64, 0_i64, 0_i64]), 3),
             (Outcome::applied(facts![-5_i64, 7_i64, 1_000_000_i64]), 5),
             (Outcome::applied(facts!["frozen"]), 10),
             (Outcome::applied(facts![5_i64, "open"]), 10),
@@ -186,7 +201,19 @@ mod tests {
 
     #[test]
     fn numbers_are_stored_as_the_outcome_that_has_them() {
-        for numbers in [&[][..], &[7], &[-5, 7], &[1, 2, 3, 4], &[i64::MIN, i64::MAX], &[1; 16]] {
+        for numbers in [
+            &[][..],
+            &[7],
+            &[-5, 7],
+            &[1, 2, 3, 4],
+            &[5, 5],
+            &[0, 0],
+            &[5, 5, 5],
+            &[1; 13],
+            &[0; 14],
+            &[i64::MIN, i64::MAX],
+            &[1; 16],
+        ] {
             let facts = numbers.iter().copied().map(Value::Integer).collect::<Facts>();
             let outcome = Outcome::applied(facts);
             let (mut out, bytes) = (Vec::new(), outcome.to_bytes());
