@@ -18,6 +18,21 @@ pub enum ResourceKind {
 }
 
 impl ResourceKind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Account, Self::Stock, Self::Campaign, Self::Coupon, Self::Market];
+
+    /// The word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Account => "account",
+            Self::Stock => "stock",
+            Self::Campaign => "campaign",
+            Self::Coupon => "coupon",
+            Self::Market => "market",
+        }
+    }
+
     /// The kinds of records of such a resource that a passed deadline ends by an event, in the order in which that happens
     /// before a command on the resource is decided. A coupon's claims expire without an event.
     #[must_use]

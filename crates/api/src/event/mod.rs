@@ -3,10 +3,12 @@
 //! guess of a campaign's amounts.
 
 mod entries;
+mod filter;
 mod read;
 mod shown;
 
 pub use entries::{Entries, Gap};
+pub use filter::{FILTERS, Filter, Marks};
 pub use read::{Received, Unreadable, read, read_value};
 pub use shown::{Public, fields, of_entry, public};
 

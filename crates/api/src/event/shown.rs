@@ -25,6 +25,15 @@ pub struct Public<'a> {
     pub outcome: Option<&'a Outcome>,
 }
 
+impl Public<'_> {
+    /// Its JSON.
+    #[must_use]
+    pub fn json(&self) -> String {
+        // Names are texts and values are integers, so this cannot fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
 /// The events of an entry after a sequence.
 pub fn public(partition: u32, entry: &Entry, after: u64) -> impl Iterator<Item = Public<'_>> {
     let (head, entry_last) = (&entry.head, entry.sequence_last());
