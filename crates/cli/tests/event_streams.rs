@@ -245,3 +245,62 @@ fn a_writer_beside_a_thousand_streams() {
     });
     eprintln!("p99 of a writer: {} us alone, {} us beside {STREAMS} streams", p99(&alone), p99(&beside));
 }
+
+/// The sequences of events in a text, each written `"sequence":n`.
+fn sequences(text: &str) -> Vec<u64> {
+    let numbers = text.split("\"sequence\":").skip(1);
+    numbers.map(|rest| rest.split(',').next().expect("a number").parse().expect("a number")).collect()
+}
+
+#[test]
+fn events_are_selected_by_kind_resource_and_name_and_the_cursor_moves_past_the_others() {
+    let server = Server::fresh(&[]);
+    let (mut socket, mut http) = (server.socket(), server.http());
+    for words in ["ACCOUNT.OPEN a EUR", "ACCOUNT.OPEN b EUR", "STOCK.CREATE s 5", "ACCOUNT.CREDIT a 9"] {
+        assert!(socket.call(&words.split(' ').collect::<Vec<_>>()).starts_with("[1 "), "{words}");
+    }
+    // 5 and 6.
+    socket.call(&["ACCOUNT.TRANSFER", "a", "b", "1"]);
+    socket.call(&["STOCK.TAKE", "s", "1", "u"]);
+    let mut page = |query: &str| {
+        let body = http.get(&format!("/v1/events?{query}")).json();
+        let found = body["events"].as_array().expect("events").iter();
+        let found: Vec<u64> = found.map(|event| event["sequence"].as_u64().expect("a number")).collect();
+        (found, body["cursor"].as_str().expect("a cursor").to_owned())
+    };
+    assert_eq!(page("kind=account").0, [1, 2, 4, 5]);
+    assert_eq!(page("kind=stock&limit=1").0, [3]);
+    assert_eq!(page("resource=b").0, [2, 5]);
+    assert_eq!(page("resource=s&name=stock.taken").0, [6]);
+    let (none, cursor) = page("kind=market");
+    assert_eq!((none, page(&format!("cursor={cursor}")).0), (vec![], vec![]));
+    let (first, cursor) = page("name=account.opened&limit=1");
+    assert_eq!((first, page(&format!("name=account.opened&cursor={cursor}")).0), (vec![1], vec![2]));
+    assert_eq!(http.get("/v1/events?kind=accounts").status, 400);
+
+    let mut ask = |words: &str| {
+        let words = format!("EVENTS 0 0 {words}");
+        let answer = socket.call(&words.split(' ').collect::<Vec<_>>());
+        let (_, position) = answer.trim_end_matches(']').rsplit_once(' ').expect("a position");
+        (sequences(&answer), position.to_owned())
+    };
+    assert_eq!(ask("0 KIND account JSON"), (vec![1, 2, 4, 5], "6".to_owned()));
+    assert_eq!(ask("0 RESOURCE b COUNT 1 JSON"), (vec![2], "2".to_owned()));
+    assert_eq!(ask("2 RESOURCE b COUNT 1 JSON"), (vec![5], "5".to_owned()));
+    assert_eq!(ask("0 KIND coupon JSON"), (vec![], "6".to_owned()));
+    assert_eq!(ask("6 KIND coupon JSON"), (vec![], "6".to_owned()));
+    assert!(socket.call(&["EVENTS", "0", "0", "0", "NAME", "account.open"]).starts_with("-ERR"));
+    assert!(socket.call(&["EVENTS", "0", "0", "0", "KIND"]).contains("usage"));
+
+    // What is behind is read from the log, what comes is told as it comes; what is not wanted is passed over.
+    let mut stream = Stream::open(&server, "?resource=b", None);
+    let mut of_stock = Stream::open(&server, "?kind=stock&from=now", None);
+    assert_eq!((0..2).map(|_| sequences(&stream.next().expect("an event"))).collect::<Vec<_>>(), [[2], [5]]);
+    for _ in 0..300 {
+        socket.call(&["ACCOUNT.CREDIT", "a", "1"]);
+    }
+    socket.call(&["ACCOUNT.CREDIT", "b", "1"]);
+    socket.call(&["STOCK.RESTOCK", "s", "1"]);
+    assert_eq!(sequences(&stream.next().expect("an event")), [307]);
+    assert_eq!(sequences(&of_stock.next().expect("an event")), [308]);
+}

@@ -7,11 +7,13 @@ use axum::extract::State;
 use axum::http::header::{ACCEPT, HeaderName};
 use axum::response::Response;
 use scarce_api::cursor;
+use scarce_api::event::{FILTERS, Filter, Marks, Public};
 use scarce_api::problem::{PortCode, Problem};
 use scarce_api::{Misshapen, event};
 use scarce_core::event::Position;
 use scarce_core::facts;
 use scarce_core::outcome::{Code, Outcome};
+use scarce_core::placement;
 use scarce_core::types::Natural;
 use scarce_engine::{Engine, Failure};
 use scarce_outflow::{Batch, Cursor, CursorError};
@@ -26,6 +28,9 @@ use super::{Context, HttpShared, reply};
 /// The default and the maximum number of events of a page.
 const EVENTS_DEFAULT: u64 = 100;
 const EVENTS_MAX: u64 = 1_000;
+
+/// How many events of each partition a page looks at for those that are wanted.
+const LOOKED_AT_MAX: usize = 10_000;
 
 /// The maximum number of log bytes read at once for a page.
 const BYTES_MAX: u64 = 1 << 20;
@@ -48,6 +53,7 @@ struct Asked {
     start: Start,
     partition: Option<u32>,
     limit: usize,
+    filter: Filter,
 }
 
 /// Answers a page, or starts a stream.
@@ -67,9 +73,9 @@ pub(super) async fn handle(
     };
     let accept = exchange.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if accept.contains("text/event-stream") {
-        return stream::respond(&shared, reader, unread, exchange.speech);
+        return stream::respond(&shared, reader, asked.filter, unread, exchange.speech);
     }
-    match reader.next_events(asked.limit).await {
+    match reader.next_events(asked.limit, &asked.filter).await {
         Err(error) => reply::problem(&problem(&reader.placed(error), exchange.speech), exchange.speech),
         Ok(events) => {
             let body = json!({ "events": events, "has_more": reader.has_more(), "cursor": reader.cursor() });
@@ -87,6 +93,14 @@ impl Asked {
             None => None,
             Some(text) => Some(read_partition(text, partitions)?),
         };
+        let mut filter = Filter::default();
+        for by in FILTERS {
+            if let Some(text) = fields.take_text(by)? {
+                filter.add(by, text)?;
+            }
+        }
+        // All that happens to a resource is in its partition's log.
+        let of_resource = filter.resource.as_ref().map(|id| placement::partition(id, partitions));
         let header = exchange.header(&LAST_EVENT_ID, "Last-Event-ID")?.map(String::from_utf8_lossy);
         let (cursor, from) = (fields.take_text("cursor")?, fields.take_text("from")?);
         fields.check_none()?;
@@ -101,7 +115,8 @@ impl Asked {
             (None, Some(_)) => return Err(Misshapen::new("from", "must be oldest or now")),
             (None, None) => Start::At(vec![Position::default(); partitions as usize]),
         };
-        Ok(Self { start, partition, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
+        let partition = partition.or(of_resource);
+        Ok(Self { start, partition, filter, limit: usize::try_from(limit).unwrap_or(usize::MAX) })
     }
 }
 
@@ -184,21 +199,25 @@ impl LogReader {
         Stuck { error, oldest: Some(cursor::of_positions(&positions)) }
     }
 
-    /// The next events of any partition; none when all were read.
-    async fn next_events(&mut self, count_max: usize) -> Result<Vec<Value>, CursorError> {
+    /// The next events of any partition that are wanted; none when all were read, or when none was wanted among those that
+    /// one page looks at.
+    async fn next_events(&mut self, count_max: usize, filter: &Filter) -> Result<Vec<Value>, CursorError> {
         let mut events = Vec::new();
         for partition in self.partitions.clone() {
             let wanted = count_max - events.len();
             if wanted == 0 {
                 break;
             }
-            let Some(batch) = self.next_batch(partition, wanted, BYTES_MAX).await? else { continue };
-            let of_entry = |entry| event::of_entry(partition, entry, batch.after.sequence);
-            let next =
-                batch.entries.iter().flat_map(|entry| of_entry(entry).map(|its| (entry.head.epoch, its)));
-            for (epoch, (sequence, event)) in next.take(wanted) {
-                self.set_position(partition, Position { epoch, sequence });
-                events.push(event);
+            let looked_at = if filter.is_all() { wanted } else { LOOKED_AT_MAX };
+            let Some(batch) = self.next_batch(partition, looked_at, BYTES_MAX).await? else { continue };
+            for (position, public) in publics(&batch) {
+                if events.len() == count_max {
+                    break;
+                }
+                self.set_position(partition, position);
+                if filter.is_all() || filter.wants(&Marks::of(public.event)) {
+                    events.push(serde_json::to_value(public).unwrap_or_default());
+                }
             }
         }
         Ok(events)
@@ -243,6 +262,14 @@ impl LogReader {
             cursor.set_position(position);
         }
     }
+}
+
+/// The events of a batch after its cursor, each with its position.
+pub(super) fn publics(batch: &Batch) -> impl Iterator<Item = (Position, Public<'_>)> {
+    batch.entries.iter().flat_map(move |entry| {
+        event::public(batch.partition, entry, batch.after.sequence)
+            .map(move |public| (Position { epoch: entry.head.epoch, sequence: public.sequence }, public))
+    })
 }
 
 /// The error for a read that did not finish.

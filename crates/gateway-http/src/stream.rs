@@ -8,9 +8,9 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use scarce_api::event::{Filter, Marks};
 use scarce_api::glossary::Language;
 use scarce_api::problem::Problem;
-use scarce_core::event::Position;
 use scarce_core::outcome::overload;
 use scarce_engine::Failure;
 use scarce_outflow::CursorError;
@@ -20,9 +20,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::HttpShared;
-use super::events::{LogReader, problem};
+use super::events::{LogReader, problem, publics};
 use super::exchange::Speech;
-use super::tail::{Following, Next, push_event, push_id};
+use super::tail::{Following, Next, Told, push_event, push_id};
 
 /// How much is handed to a connection at a time, but for the last event.
 const FRAME_BYTES: usize = 16 << 10;
@@ -86,6 +86,7 @@ impl Unread {
 /// A stream in progress.
 struct EventStream {
     reader: LogReader,
+    filter: Filter,
     following: Following,
     /// The partition that is looked at first, so that a busy one does not keep the others out.
     first: usize,
@@ -99,12 +100,14 @@ struct EventStream {
 pub(super) fn respond(
     shared: &HttpShared,
     reader: LogReader,
+    filter: Filter,
     unread: Arc<Unread>,
     speech: Speech,
 ) -> Response {
     let following = shared.tails.follow(reader.partitions());
     let ending = shared.ending.clone();
-    let stream = EventStream { reader, following, first: 0, speech, ending, unread, has_ended: false };
+    let stream =
+        EventStream { reader, filter, following, first: 0, speech, ending, unread, has_ended: false };
     let frames = stream::unfold(stream, |mut stream| async move {
         let was_overdue = stream.unread.end();
         let frame = stream.next(was_overdue).await?;
@@ -124,9 +127,10 @@ impl EventStream {
         if was_overdue {
             return Some(self.cut_off());
         }
+        let due = Instant::now() + KEEP_ALIVE;
         loop {
             self.following.look();
-            let mut frame = String::new();
+            let (mut frame, before) = (String::new(), self.reader.positions());
             if let Err(error) = self.fill(&mut frame).await {
                 // The last event says why. It has no id, so the caller still knows where it was.
                 let problem = problem(&self.reader.placed(error), self.speech);
@@ -135,12 +139,29 @@ impl EventStream {
             if !frame.is_empty() {
                 return Some(frame);
             }
+            if due <= Instant::now() {
+                return Some(self.keep_alive());
+            }
+            // What was looked at and is not wanted may be followed by more.
+            let has_moved = self.reader.positions() != before;
             tokio::select! {
-                () = self.following.grown() => {}
-                () = tokio::time::sleep(KEEP_ALIVE) => return Some(":\n\n".to_owned()),
+                () = tokio::task::yield_now(), if has_moved => {}
+                () = self.following.grown(), if !has_moved => {}
+                () = tokio::time::sleep_until(due) => {}
                 _ = self.ending.wait_for(|ending| *ending) => return None,
             }
         }
+    }
+
+    /// What an idle stream sends: the position, if it may be behind events that are not wanted.
+    fn keep_alive(&self) -> String {
+        if self.filter.is_all() {
+            return ":\n\n".to_owned();
+        }
+        let mut text = String::new();
+        push_id(&mut text, &self.reader.positions());
+        text.push('\n');
+        text
     }
 
     /// Takes from every partition, until the frame is full.
@@ -156,8 +177,8 @@ impl EventStream {
                 Next::Nothing => {}
                 Next::NotHeld => self.read(*partition, frame).await?,
                 Next::Events(chunk) => {
-                    for (position, text) in chunk.events_after(after) {
-                        self.push(*partition, position, text, frame);
+                    for (told, text) in chunk.events_after(after) {
+                        self.push(*partition, told, text, frame);
                         if frame.len() >= FRAME_BYTES {
                             break;
                         }
@@ -169,8 +190,11 @@ impl EventStream {
     }
 
     /// An event of the tail. It has its id if there is but one partition.
-    fn push(&mut self, partition: u32, position: Position, text: &str, frame: &mut String) {
-        self.reader.set_position(partition, position);
+    fn push(&mut self, partition: u32, told: &Told, text: &str, frame: &mut String) {
+        self.reader.set_position(partition, told.position);
+        if !self.filter.wants(&told.marks) {
+            return;
+        }
         if self.reader.positions().len() > 1 {
             push_id(frame, &self.reader.positions());
         }
@@ -183,14 +207,12 @@ impl EventStream {
         let batch = self.reader.next_batch(partition, BEHIND_EVENTS_MAX, BEHIND_BYTES_MAX).await?;
         drop(turn);
         let Some(batch) = batch else { return Ok(()) };
-        let publics = batch.entries.iter().flat_map(|entry| {
-            scarce_api::event::public(batch.partition, entry, batch.after.sequence)
-                .map(|public| (entry.head.epoch, public))
-        });
-        for (epoch, public) in publics.take(BEHIND_EVENTS_MAX) {
-            self.reader.set_position(partition, Position { epoch, sequence: public.sequence });
-            push_id(frame, &self.reader.positions());
-            push_event(frame, &public);
+        for (position, public) in publics(&batch).take(BEHIND_EVENTS_MAX) {
+            self.reader.set_position(partition, position);
+            if self.filter.is_all() || self.filter.wants(&Marks::of(public.event)) {
+                push_id(frame, &self.reader.positions());
+                push_event(frame, &public);
+            }
         }
         Ok(())
     }

@@ -5,11 +5,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use scarce_api::{cursor, event};
+use scarce_api::cursor;
+use scarce_api::event::{self, Marks};
 use scarce_core::event::Position;
 use scarce_engine::Engine;
 use scarce_outflow::{Batch, Cursor, CursorError};
 use tokio::sync::{Notify, Semaphore, SemaphorePermit, watch};
+
+use super::events::publics;
 
 /// The most that is kept as JSON, all partitions together.
 const HELD_BYTES_MAX: usize = 16 << 20;
@@ -30,14 +33,20 @@ const PAUSE_MAX: Duration = Duration::from_millis(250);
 /// After a failure, and when there is nothing new, the log is looked at again so often.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
+/// What is known of an event beside its text.
+pub(super) struct Told {
+    pub(super) position: Position,
+    pub(super) marks: Marks,
+}
+
 /// Consecutive events as streams send them.
 pub(super) struct Chunk {
     /// The sequence before the first.
     after: u64,
     /// The sequence of the last.
     through: u64,
-    /// The position of each event, and where its text ends.
-    events: Vec<(Position, usize)>,
+    /// Each event, and where its text ends.
+    events: Vec<(Told, usize)>,
     text: String,
 }
 
@@ -45,27 +54,24 @@ impl Chunk {
     /// Writes a batch as JSON. With a single partition the ids of the events are the same for all streams.
     pub(super) fn of(batch: &Batch, has_ids: bool) -> Self {
         let (mut events, mut text) = (Vec::new(), String::new());
-        for entry in &batch.entries {
-            for public in event::public(batch.partition, entry, batch.after.sequence) {
-                let position = Position { epoch: entry.head.epoch, sequence: public.sequence };
-                if has_ids {
-                    push_id(&mut text, &[position]);
-                }
-                push_event(&mut text, &public);
-                events.push((position, text.len()));
+        for (position, public) in publics(batch) {
+            if has_ids {
+                push_id(&mut text, &[position]);
             }
+            push_event(&mut text, &public);
+            events.push((Told { position, marks: Marks::of(public.event) }, text.len()));
         }
         Self { after: batch.after.sequence, through: batch.end().sequence, events, text }
     }
 
     /// The events after a sequence with their texts.
-    pub(super) fn events_after(&self, sequence: u64) -> impl Iterator<Item = (Position, &str)> {
-        let skipped = self.events.partition_point(|(position, _)| position.sequence <= sequence);
+    pub(super) fn events_after(&self, sequence: u64) -> impl Iterator<Item = (&Told, &str)> {
+        let skipped = self.events.partition_point(|(told, _)| told.position.sequence <= sequence);
         let start = if skipped == 0 { 0 } else { self.events[skipped - 1].1 };
-        self.events[skipped..].iter().scan(start, |start, (position, end)| {
+        self.events[skipped..].iter().scan(start, |start, (told, end)| {
             let text = &self.text[*start..*end];
             *start = *end;
-            Some((*position, text))
+            Some((told, text))
         })
     }
 }
@@ -79,9 +85,7 @@ pub(super) fn push_id(text: &mut String, positions: &[Position]) {
 
 /// Writes the name and the JSON of an event. Neither contains a line break.
 pub(super) fn push_event(text: &mut String, public: &event::Public<'_>) {
-    // Names are texts and values are integers, so this cannot fail.
-    let json = serde_json::to_string(public).unwrap_or_default();
-    for part in ["event: ", public.event.spec().name, "\ndata: ", &json, "\n\n"] {
+    for part in ["event: ", public.event.spec().name, "\ndata: ", &public.json(), "\n\n"] {
         text.push_str(part);
     }
 }

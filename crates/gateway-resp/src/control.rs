@@ -292,7 +292,7 @@ impl Session {
         self.say(turn, |replies| replies.bulk(text.as_bytes()));
     }
 
-    /// `EVENTS partition epoch sequence [COUNT n] [JSON]`: the durable events after a cursor.
+    /// `EVENTS partition epoch sequence [COUNT n] [KIND kind] [RESOURCE id] [NAME event] [JSON]`: the durable events after a cursor.
     fn events(&mut self, cursor: [&[u8]; 3], rest: &[&[u8]], turn: &mut Turn<'_>) {
         match events::Asked::read(cursor, rest) {
             Err(text) => self.say(turn, |replies| replies.error("ERR", &text)),

@@ -85,7 +85,7 @@ pub const CONTROLS: &[Control] = &[
     row("EVALSHA_RO", "EVALSHA_RO digest numkeys [key ...] [argument ...]", Needs::Digest(Verb::Read)),
     row("SCRIPT", "SCRIPT EXISTS digest [digest ...]|LOAD text", Needs::Scripts),
     row("SLOWLOG", "SLOWLOG GET [count]|LEN|RESET", Needs::Operate),
-    row("EVENTS", "EVENTS partition epoch sequence [COUNT n] [JSON]", Needs::Operate),
+    row("EVENTS", super::events::USAGE, Needs::Operate),
 ];
 
 /// Rows of what is not shown: Redis commands that are explained away, and the clock of tests.

@@ -1,9 +1,9 @@
-//! `EVENTS partition epoch sequence [COUNT n] [JSON]`: the durable events after a cursor. The log is read and decoded beside
-//! the port's thread, no further than the answer needs.
+//! `EVENTS partition epoch sequence [COUNT n] [KIND kind] [RESOURCE id] [NAME event] [JSON]`: the durable events after a
+//! cursor. The log is read and decoded beside the port's thread, no further than the answer needs.
 
 use compact_str::CompactString;
-use scarce_api::event::of_entry;
-use scarce_core::event::Entry;
+use scarce_api::event::{FILTERS, Filter, Marks, Public, public};
+use scarce_core::event::{Entry, Position};
 use scarce_core::outcome::Value;
 use scarce_core::types::Natural;
 use scarce_engine::Engine;
@@ -25,6 +25,16 @@ const COUNT_DEFAULT: u64 = 1_000;
 /// The maximum number of events of an answer.
 const COUNT_MAX: u64 = 10_000;
 
+/// How many events are read at a time where some are not wanted.
+const READ_EVENTS_MAX: usize = 1_000;
+
+/// How many events are looked at for those that are wanted.
+const LOOKED_AT_MAX: usize = 20_000;
+
+/// How the command is written.
+pub(super) const USAGE: &str =
+    "EVENTS partition epoch sequence [COUNT n] [KIND kind] [RESOURCE id] [NAME event] [JSON]";
+
 /// What is asked for.
 pub(super) struct Asked {
     partition: u32,
@@ -33,6 +43,16 @@ pub(super) struct Asked {
     count_max: usize,
     /// Whether each event is the JSON of `/v1/events`, with the outcome of its operation.
     is_json: bool,
+    filter: Filter,
+}
+
+/// The events of an answer, as they are written.
+#[derive(Default)]
+struct Collected {
+    count: usize,
+    written: Vec<u8>,
+    /// The last event that was looked at.
+    through: Option<Position>,
 }
 
 impl Asked {
@@ -40,75 +60,125 @@ impl Asked {
     pub(super) fn read(cursor: [&[u8]; 3], rest: &[&[u8]]) -> Result<Self, String> {
         let [partition, epoch, after] =
             [number(cursor[0], "partition")?, number(cursor[1], "epoch")?, number(cursor[2], "sequence")?];
-        let (rest, is_json) = match rest {
+        let (mut rest, is_json) = match rest {
             [before @ .., word] if word.eq_ignore_ascii_case(b"JSON") => (before, true),
             rest => (rest, false),
         };
-        let count_max = match rest {
-            [] => COUNT_DEFAULT,
-            [word, count] if word.eq_ignore_ascii_case(b"COUNT") => number(count, "count")?.min(COUNT_MAX),
-            _ => return Err("usage: EVENTS partition epoch sequence [COUNT n] [JSON]".to_owned()),
-        };
+        let (mut count_max, mut filter) = (COUNT_DEFAULT, Filter::default());
+        while let [word, value, more @ ..] = rest {
+            rest = more;
+            let by = FILTERS.into_iter().find(|by| word.eq_ignore_ascii_case(by.as_bytes()));
+            match by {
+                Some(by) => {
+                    let text = String::from_utf8_lossy(value);
+                    filter.add(by, &text).map_err(|problem| problem.to_string())?;
+                }
+                None if word.eq_ignore_ascii_case(b"COUNT") => {
+                    count_max = number(value, "count")?.min(COUNT_MAX);
+                }
+                None => return Err(format!("usage: {USAGE}")),
+            }
+        }
+        if !rest.is_empty() {
+            return Err(format!("usage: {USAGE}"));
+        }
         let partition = u32::try_from(partition).unwrap_or(u32::MAX);
         let count_max = usize::try_from(count_max).unwrap_or(usize::MAX);
-        Ok(Self { partition, epoch, after, count_max, is_json })
+        Ok(Self { partition, epoch, after, count_max, is_json, filter })
     }
 
     /// Reads the log and writes the reply. It blocks on the disk or on a server.
     pub(super) fn answer(&self, engine: &dyn Engine, protocol: Protocol) -> Vec<u8> {
         let mut reply = Vec::new();
-        let mut events = Vec::new();
-        match self.collect(engine, protocol, &mut events) {
-            Err(text) => Replies::new(&mut reply, protocol).error("ERR", &text),
-            Ok(count) => {
-                Replies::new(&mut reply, protocol).array(count);
-                reply.append(&mut events);
+        let mut replies = Replies::new(&mut reply, protocol);
+        match self.collect(engine, protocol) {
+            Err(text) => replies.error("ERR", &text),
+            Ok(Collected { count, mut written, .. }) if self.filter.is_all() => {
+                replies.array(count);
+                reply.append(&mut written);
+            }
+            // Where to go on is said: the last event that was looked at may not be among them.
+            Ok(Collected { count, mut written, through }) => {
+                replies.array(3);
+                replies.array(count);
+                reply.append(&mut written);
+                let through = through.unwrap_or(Position { epoch: self.epoch, sequence: self.after });
+                let mut replies = Replies::new(&mut reply, protocol);
+                replies.value(&Value::from(through.epoch));
+                replies.value(&Value::from(through.sequence));
             }
         }
         reply
     }
 
-    /// Writes the events to `out`; returns how many there are.
-    fn collect(&self, engine: &dyn Engine, protocol: Protocol, out: &mut Vec<u8>) -> Result<usize, String> {
+    /// Reads and writes the events.
+    fn collect(&self, engine: &dyn Engine, protocol: Protocol) -> Result<Collected, String> {
         let Self { partition, epoch, after, count_max, .. } = *self;
         if epoch != 0 && after != 0 {
             check_epoch(&self.entries(engine, after, 1, 1)?, epoch, after)?;
         }
-        let (mut count, mut through) = (0, after);
-        while count < count_max && out.len() < ANSWER_BYTES_MAX {
-            let bytes_max = (EVENT_BYTES * (count_max - count) as u64).min(READ_BYTES_MAX);
-            let entries = self.entries(engine, through.saturating_add(1), count_max - count, bytes_max)?;
-            let Some(last) = entries.last() else { break };
-            let events = entries.iter().flat_map(|entry| self.shown(entry, through));
-            for event in events.take(count_max - count) {
-                Replies::new(out, protocol).value(&event);
-                count += 1;
-                if out.len() >= ANSWER_BYTES_MAX {
-                    break;
-                }
+        let (mut collected, mut looked_at) = (Collected::default(), 0);
+        while self.has_room(&collected) && looked_at < LOOKED_AT_MAX {
+            let through = collected.through.map_or(after, |position| position.sequence);
+            let events_max = if self.filter.is_all() { count_max - collected.count } else { READ_EVENTS_MAX };
+            let bytes_max = (EVENT_BYTES * events_max as u64).min(READ_BYTES_MAX);
+            let entries = self.entries(engine, through.saturating_add(1), events_max, bytes_max)?;
+            if entries.is_empty() {
+                break;
             }
-            through = last.sequence_last();
+            looked_at += self.take(&entries, through, protocol, &mut collected);
         }
         // A log in Redis may have been trimmed to its end.
         let is_behind = || engine.durable_through(partition).is_ok_and(|through| through > after);
-        if count == 0
+        if collected.through.is_none()
             && count_max > 0
             && is_behind()
             && let Some(reason) = self.trimmed(engine)
         {
             return Err(reason);
         }
-        Ok(count)
+        Ok(collected)
     }
 
-    /// The events of an entry after a sequence.
-    fn shown(&self, entry: &Entry, after: u64) -> Vec<Value> {
-        if self.is_json {
-            let events = of_entry(self.partition, entry, after);
-            return events.map(|(_, event)| Value::from(event.to_string().as_str())).collect();
+    fn has_room(&self, collected: &Collected) -> bool {
+        collected.count < self.count_max && collected.written.len() < ANSWER_BYTES_MAX
+    }
+
+    /// Takes the events that are wanted, as long as there is room; returns how many were looked at.
+    fn take(&self, entries: &[Entry], after: u64, protocol: Protocol, collected: &mut Collected) -> usize {
+        let mut looked_at = 0;
+        for entry in entries {
+            for event in public(self.partition, entry, after) {
+                if !self.has_room(collected) {
+                    return looked_at;
+                }
+                looked_at += 1;
+                collected.through = Some(Position { epoch: entry.head.epoch, sequence: event.sequence });
+                if self.filter.is_all() || self.filter.wants(&Marks::of(event.event)) {
+                    Replies::new(&mut collected.written, protocol).value(&self.shown(&event));
+                    collected.count += 1;
+                }
+            }
         }
-        let events = shown(self.partition, entry).filter(|(sequence, _)| *sequence > after);
-        events.map(|(_, event)| event).collect()
+        looked_at
+    }
+
+    fn shown(&self, public: &Public<'_>) -> Value {
+        if self.is_json {
+            return Value::from(public.json().as_str());
+        }
+        let head = public.head;
+        let operation = head.operation.as_ref().map(|mark| CompactString::from(mark.id.as_str()));
+        let fields = public.event.fields().into_iter().flat_map(|(name, value)| [Value::from(name), value]);
+        Value::List(vec![
+            Value::from(u64::from(public.partition)),
+            Value::from(head.epoch),
+            Value::from(public.sequence),
+            Value::from(head.at),
+            Value::from(operation),
+            Value::from(public.event.spec().name),
+            Value::List(fields.collect()),
+        ])
     }
 
     fn entries(
@@ -146,22 +216,4 @@ fn check_epoch(entries: &[Entry], epoch: u64, after: u64) -> Result<(), String> 
         Some(found) => Err(format!("sequence {after} belongs to epoch {found}, not to {epoch}; begin anew")),
         None => Err(format!("there is no sequence {after} yet; begin anew")),
     }
-}
-
-fn shown(partition: u32, entry: &Entry) -> impl Iterator<Item = (u64, Value)> {
-    let head = &entry.head;
-    let operation = head.operation.as_ref().map(|mark| CompactString::from(mark.id.as_str()));
-    (head.sequence_first..).zip(&entry.events).map(move |(sequence, event)| {
-        let fields = event.fields().into_iter().flat_map(|(name, value)| [Value::from(name), value]);
-        let values = vec![
-            Value::from(u64::from(partition)),
-            Value::from(head.epoch),
-            Value::from(sequence),
-            Value::from(head.at),
-            Value::from(operation.clone()),
-            Value::from(event.spec().name),
-            Value::List(fields.collect()),
-        ];
-        (sequence, Value::List(values))
-    })
 }

@@ -1,6 +1,8 @@
 //! The routes without a command: events, previews, health, documents.
 
 use crate::glossary::{Language, Text};
+use scarce_core::event::EVENTS;
+use scarce_core::resource::ResourceKind;
 use serde_json::{Value, json};
 
 use super::batch;
@@ -213,7 +215,8 @@ fn events(language: Language) -> Value {
     });
     let shared = ["AcceptLanguage", "Cursor", "Limit"]
         .map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }));
-    let parameters: Vec<Value> = [partition, from, last].into_iter().chain(shared).collect();
+    let chosen = [partition, from, last].into_iter().chain(filters(language));
+    let parameters: Vec<Value> = chosen.chain(shared).collect();
     json!({
         "operationId": "events",
         "tags": ["events"],
@@ -229,6 +232,18 @@ fn events(language: Language) -> Value {
             ),
         ),
     })
+}
+
+/// By what the events of a log are selected.
+fn filters(language: Language) -> [Value; 3] {
+    let kinds: Vec<&str> = ResourceKind::ALL.iter().map(|kind| kind.word()).collect();
+    let names: Vec<&str> = EVENTS.iter().map(|spec| spec.name).collect();
+    [
+        ("kind", json!({ "type": "string", "enum": kinds }), Text::new("Only of this kind.", "只取该种类。")),
+        ("resource", reference("Id"), Text::new("Only of this resource.", "只取该资源。")),
+        ("name", json!({ "type": "string", "enum": names }), Text::new("Only of this name.", "只取该名称。")),
+    ]
+    .map(|(name, schema, description)| query(name, &schema, description, language))
 }
 
 fn plain(name: &str, summary: Text, language: Language) -> Value {

@@ -122,7 +122,7 @@ const EVENTS: &str = "\
 每次状态变化都是一个事件。分区内的事件以 `(epoch, sequence)` 连续编号，没有空缺；`EVENTS`、事件流与日志都由这些事件组成。\
 编号与名称永不改变，新字段只加在末尾。不公开的字段只存在于日志与状态中，不出现在任何事件流里。[English](../events.md)
 
-`EVENTS partition epoch sequence [COUNT n] [JSON]` 返回该游标之后的事件，每个事件为
+`EVENTS partition epoch sequence [COUNT n] [KIND kind] [RESOURCE id] [NAME event] [JSON]` 返回该游标之后的事件，每个事件为
 `[partition, epoch, sequence, at, 操作 ID 或 nil, 事件名, [字段, 值, …]]`；带 `JSON` 时，每个事件为一段文本，格式与
 [`GET /v1/events`](../http.md#events) 相同。epoch 为 0 表示不限。详见 [EVENTS](../resp.md#events)。
 

@@ -133,7 +133,7 @@ Every change of state is an event. Within a partition, events are numbered witho
 and the journal consist of these events. Numbers and names never change, and new fields are added only at the end. A field that is
 not public is in the journal and the state, but never in an event stream. [中文](zh/events.md)
 
-`EVENTS partition epoch sequence [COUNT n] [JSON]` answers the events after that cursor, each as
+`EVENTS partition epoch sequence [COUNT n] [KIND kind] [RESOURCE id] [NAME event] [JSON]` answers the events after that cursor, each as
 `[partition, epoch, sequence, at, operation ID or nil, name, [field, value, …]]`, or with `JSON` as a text in the format of
 [`GET /v1/events`](http.md#events). Epoch 0 means any epoch. See [EVENTS](resp.md#events).
 
