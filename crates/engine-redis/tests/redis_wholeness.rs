@@ -121,6 +121,8 @@ fn each_key_is_missed_by_the_next_command_that_needs_it() {
         ("accounts", "ACCOUNT.OPEN a EUR ID 7"),
         ("holds", "ACCOUNT.VOID a h"),
         ("holds_by", "ACCOUNT.HOLDS a"),
+        ("names", "ACCOUNT.LIST"),
+        ("names", "ACCOUNT.OPEN c EUR ID 9"),
         ("stock", "STOCK.TAKE s 1 u"),
         ("reservations", "STOCK.CONFIRM s r"),
         ("due_by", "STOCK.TAKE s 1 u"),
@@ -220,6 +222,28 @@ fn a_partition_from_before_sizes_were_noted_goes_on() {
     assert!(insist(&engine, 0, "ACCOUNT.OPEN a EUR ID 1").replayed);
     let sizes: String = server.ask(&["HGET", &key("meta"), "sizes"]).expect("sizes");
     assert!(sizes.contains("operations 1") && sizes.contains("accounts 2"), "{sizes}");
+}
+
+#[test]
+fn a_partition_from_before_names_were_noted_is_listed_all_the_same() {
+    let server = servers::server();
+    let engine = open(&server);
+    insist(&engine, 0, "ACCOUNT.OPEN a EUR ID 1");
+    insist(&engine, 0, "STOCK.CREATE s 5 ID 2");
+    let listed = |engine: &RedisEngine, line: &str| insist(engine, 0, line).outcome.to_string();
+    let before = ["ACCOUNT.LIST", "STOCK.LIST"].map(|line| listed(&engine, line));
+    drop(engine);
+    let sizes: String = server.ask(&["HGET", &key("meta"), "sizes"]).expect("sizes");
+    let sizes: Vec<&str> = sizes.split(' ').collect();
+    let sizes: Vec<_> =
+        sizes.chunks(2).filter(|size| size[0] != "names").map(|size| size.join(" ")).collect();
+    server.ask::<()>(&["DEL", &key("names")]).expect("as before");
+    server.ask::<()>(&["HSET", &key("meta"), "format", "2", "sizes", &sizes.join(" ")]).expect("as before");
+    server.ask::<()>(&["HSET", "scarce:deployment", "format_version", "2"]).expect("as before");
+    let engine = open(&server);
+    assert_eq!(["ACCOUNT.LIST", "STOCK.LIST"].map(|line| listed(&engine, line)), before);
+    insist(&engine, 0, "ACCOUNT.OPEN b EUR ID 3");
+    assert_eq!(listed(&engine, "ACCOUNT.LIST COUNT 1 AFTER a"), "APPLIED [[b EUR 0 0 0 open]]");
 }
 
 #[test]
