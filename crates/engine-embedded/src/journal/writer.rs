@@ -255,6 +255,7 @@ pub(crate) fn begin_segment(
     file.write_at(0, &header.encode())?;
     file.sync_data()?;
     shared.storage.rename(&spare.name(), &header.name())?;
+    file.note_name(&header.name());
     shared.storage.sync_directory()?;
     spare.ready = false;
     spare.next_segment = header.segment.saturating_add(1);

@@ -205,6 +205,10 @@ impl StorageFile for OpenFile {
         self.file.sync_data().map_err(|source| self.error("sync", source))
     }
 
+    fn note_name(&mut self, name: &str) {
+        self.path = Path::new(&self.path).with_file_name(name).display().to_string();
+    }
+
     fn forget_cached(&self) -> Result<(), StorageError> {
         rustix::fs::fadvise(&self.file, 0, None, Advice::DontNeed)
             .map_err(|error| self.error("drop the cache of", error.into()))

@@ -77,6 +77,9 @@ pub trait StorageFile: Send {
     /// Makes the content and the length durable.
     fn sync_data(&mut self) -> Result<(), StorageError>;
 
+    /// Notes the name that the file was given, for messages.
+    fn note_name(&mut self, _name: &str) {}
+
     /// Drops what is cached, so that the next read shows what the device holds. Advice: it may do nothing.
     fn forget_cached(&self) -> Result<(), StorageError> {
         Ok(())

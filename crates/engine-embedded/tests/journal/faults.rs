@@ -1,8 +1,8 @@
 //! Calls that fail while the process lives on.
 
 use scarce_engine_embedded::journal::JournalError;
-use scarce_engine_embedded::storage::FaultyDisk;
 use scarce_engine_embedded::storage::faulty::Fault;
+use scarce_engine_embedded::storage::{FaultyDisk, FileStorage, Storage};
 
 use super::crash::{Story, work};
 use super::support::{append_next, fill, open, open_from, settings};
@@ -69,6 +69,25 @@ fn a_failed_write_ends_the_writer() {
         assert!(writer.sync().unwrap_err().is_poisoned());
         assert_eq!(open(&disk).unwrap().frames, truth);
     }
+}
+
+#[test]
+fn a_failed_write_names_the_segment_and_not_the_spare_that_it_was() {
+    let disk = FaultyDisk::new();
+    let (mut writer, mut truth) = fill(&disk, 5, 0);
+    writer.roll().unwrap();
+    disk.inject(disk.call_count(), Fault::WriteError);
+    let refused = format!("{:?}", append_next(&mut writer, &mut truth, 0).unwrap_err());
+    assert!(refused.contains("journal-") && !refused.contains("spare"), "{refused}");
+
+    let directory = tempfile::tempdir().unwrap();
+    let storage = FileStorage::open(directory.path()).unwrap();
+    let mut file = storage.create("spare").unwrap();
+    storage.rename("spare", "segment").unwrap();
+    file.note_name("segment");
+    // No file has such an offset.
+    let refused = file.write_at(u64::MAX, b"x").unwrap_err();
+    assert_eq!(refused.path, storage.locate("segment"));
 }
 
 #[test]

@@ -306,4 +306,8 @@ impl StorageFile for Handle {
         disk.image(self.file).sync();
         Ok(())
     }
+
+    fn note_name(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+    }
 }
