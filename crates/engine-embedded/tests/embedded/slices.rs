@@ -8,6 +8,7 @@ use scarce_engine::engine::SnapshotDone;
 use scarce_engine::{Engine, Failure};
 use scarce_engine_embedded::storage::Storage;
 use scarce_engine_embedded::storage::faulty::Fault;
+use scarce_engine_embedded::{Owner, Port, SilentPort};
 
 use crate::support::Bench;
 
@@ -92,16 +93,45 @@ fn check_that_it_was_given_up(bench: &Bench, asked: &Receiver<Result<SnapshotDon
     assert!(!has_file(bench, |name| name.starts_with("snapshot-")));
 }
 
+/// A port without sockets that tells when it is closed.
+struct ClosingPort {
+    silent: SilentPort,
+    closed: mpsc::Sender<()>,
+}
+
+impl Port for ClosingPort {
+    fn turn(&mut self, owner: &mut Owner, timeout: Option<Duration>) -> std::io::Result<()> {
+        self.silent.turn(owner, timeout)
+    }
+
+    fn send(&mut self, _owner: &mut Owner) {}
+
+    fn close(&mut self, _owner: &mut Owner) {
+        let _ = self.closed.send(());
+    }
+
+    fn waker(&self) -> scarce_engine::stop::Waker {
+        self.silent.waker()
+    }
+}
+
+/// An engine, and what tells that its sockets were told of the end.
+fn with_closing_port() -> (Bench, Receiver<()>) {
+    let (closed, receiver) = mpsc::channel();
+    let mut bench = Bench::new();
+    bench.stop();
+    bench.start_with(|| Box::new(ClosingPort { silent: SilentPort::default(), closed: closed.clone() }));
+    (bench, receiver)
+}
+
 #[test]
 fn a_failed_journal_is_told_while_the_disk_holds_a_snapshot_up() {
-    let mut bench = Bench::new();
+    let (mut bench, closed) = with_closing_port();
     let asked = held_snapshot(&bench);
     bench.disk.inject(bench.disk.call_count(), Fault::SyncError);
-    let (sender, receiver) = mpsc::channel();
-    let answer = move |mut answers: Vec<_>| drop(sender.send(answers.remove(0)));
-    bench.engine().submit(0, vec![Bench::request("STOCK.CREATE s 1")], Box::new(answer));
-    let told = receiver.recv_timeout(LONG).expect("it is told before the snapshot's disk goes on");
+    let told = bench.ask("STOCK.CREATE s 1");
     assert!(told.is_err(), "{told:?}");
+    closed.recv_timeout(LONG).expect("sockets are told before the snapshot's disk goes on");
     bench.disk.release_writes();
     check_that_it_was_given_up(&bench, &asked);
     let (_, running) = bench.engine.take().expect("started");
@@ -110,12 +140,11 @@ fn a_failed_journal_is_told_while_the_disk_holds_a_snapshot_up() {
 
 #[test]
 fn the_end_does_not_wait_for_the_rest_of_a_snapshot() {
-    let mut bench = Bench::new();
+    let (mut bench, closed) = with_closing_port();
     let asked = held_snapshot(&bench);
-    let (engine, running) = bench.engine.take().expect("started");
+    let (_, running) = bench.engine.take().expect("started");
     let ending = std::thread::spawn(|| running.shut_down());
-    let ask = || engine.call(0, vec![Bench::request("ACCOUNT.GET a")]).remove(0);
-    wait_until("callers wait for the snapshot", || matches!(ask(), Err(Failure::Unavailable { .. })));
+    closed.recv_timeout(LONG).expect("sockets are told before the snapshot's disk goes on");
     bench.disk.release_writes();
     check_that_it_was_given_up(&bench, &asked);
     ending.join().expect("no panic").expect("a clean end");
