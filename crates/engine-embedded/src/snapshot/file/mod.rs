@@ -132,7 +132,7 @@ impl SnapshotInfo {
             return corrupt("the file does not begin like a snapshot");
         }
         let found = get_u32(bytes, 8);
-        if found > FORMAT_VERSION {
+        if found > FORMAT_VERSION && !is_version_damaged(&bytes[..HEADER_FIELDS_BYTES]) {
             return Err(SnapshotError::Newer { path: path.to_owned(), found, supported: FORMAT_VERSION });
         }
         if crc32c::crc32c(&bytes[..80]) != get_u32(bytes, 80) || found == 0 {
@@ -149,6 +149,15 @@ impl SnapshotInfo {
         };
         Ok((info, crc32c::crc32c(&bytes[..identity])))
     }
+}
+
+/// Whether a header's checksum fits once a version that is known here is put into it. Then no newer release wrote it.
+fn is_version_damaged(header: &[u8]) -> bool {
+    (1..=FORMAT_VERSION).any(|version| {
+        let mut header = header.to_vec();
+        put(&mut header, 8, &version.to_le_bytes());
+        crc32c::crc32c(&header[..80]) == get_u32(&header, 80)
+    })
 }
 
 fn sequence_of(name: &str) -> Option<u64> {
