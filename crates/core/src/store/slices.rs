@@ -9,17 +9,22 @@ use crate::pieces::PieceWriter;
 /// How many bytes of a row count as another row.
 const BYTES_PER_ROW: u64 = 64;
 
+/// How many places without a row, which are passed over, count as a row.
+const PASSED_PER_ROW: u64 = 8;
+
 /// A slice that is being written.
 pub(crate) struct Slice<'a, 'b> {
     out: &'a mut PieceWriter<'b>,
     /// How many rows still fit.
     left: u64,
+    /// How many places without a row were passed over since they last counted.
+    passed: u64,
 }
 
 impl<'a, 'b> Slice<'a, 'b> {
     /// A slice of about so many rows; large rows count as several.
     pub(crate) fn new(out: &'a mut PieceWriter<'b>, rows_max: u64) -> Self {
-        Self { out, left: rows_max.max(1) }
+        Self { out, left: rows_max.max(1), passed: 0 }
     }
 
     /// How many rows still fit.
@@ -36,6 +41,15 @@ impl<'a, 'b> Slice<'a, 'b> {
         let before = self.out.bytes();
         self.out.row(put);
         self.left = self.left.saturating_sub(1 + (self.out.bytes() - before) / BYTES_PER_ROW);
+    }
+
+    /// Passes over a place without a row, which takes time, too.
+    fn pass(&mut self) {
+        self.passed += 1;
+        if self.passed == PASSED_PER_ROW {
+            self.passed = 0;
+            self.left = self.left.saturating_sub(1);
+        }
     }
 
     pub(crate) fn value(&mut self, value: &impl Wire) {
@@ -138,11 +152,15 @@ impl<K: Ord + Clone, V> Frozen<K, V> {
                 let Some((key, row)) = self.before.pop_first() else { return true };
                 self.bytes = self.bytes.saturating_sub(self.bytes_of(row.as_ref()));
                 live.next_if(|(its, _)| *its == key);
-                if let Some(row) = row {
-                    slice.row(|out| put_saved(&key, &row, out));
+                match row {
+                    Some(row) => slice.row(|out| put_saved(&key, &row, out)),
+                    None => slice.pass(),
                 }
-            } else if let Some((key, Some(row))) = live.next() {
-                slice.row(|out| put_live(&key, row, out));
+            } else {
+                match live.next() {
+                    Some((key, Some(row))) => slice.row(|out| put_live(&key, row, out)),
+                    _ => slice.pass(),
+                }
             }
         }
     }

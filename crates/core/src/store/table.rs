@@ -446,6 +446,20 @@ mod tests {
     }
 
     #[test]
+    fn slices_count_the_places_that_they_pass_over() {
+        let mut table: Table<u64, u64> = Table::new(7);
+        (0..8_000).for_each(|key| drop(table.insert(key, key)));
+        (1..8_000).for_each(|key| drop(table.remove(&key)));
+        table.freeze();
+        let mut slices = 1;
+        let mut put = || table.put_slice(&mut Slice::new(&mut PieceWriter::new(&mut |_| {}), 100));
+        while !put() {
+            slices += 1;
+        }
+        assert!(slices >= 8_000 / 8 / 100, "{slices} slices for eight thousand places");
+    }
+
+    #[test]
     fn the_rows_of_a_resource_are_found_through_changes_and_rollbacks() {
         let mut table: Table<(Slot, u64), u64> = Table::by_resource(7, |key| key.0);
         let found = |table: &Table<(Slot, u64), u64>, resource: u32| {
