@@ -196,18 +196,24 @@ impl Records {
     /// The records from a position on.
     pub(super) fn iter_from(&self, position: usize) -> impl Iterator<Item = (Identity, Details<'_>)> {
         let place = self.taken + position;
+        let (first, within) = (place / SEGMENT_RECORDS, place % SEGMENT_RECORDS);
         let of_segment = move |(number, segment)| {
             let segment: &Segment = segment;
-            let mut input = Input::new(self.bytes(number));
-            let mut moment = segment.marks.first().map_or(Moment::default(), Mark::before);
-            segment.identities.iter().map_while(move |packed| {
+            // The first one is read from the nearest mark on.
+            let at = if number == first { within / MARK_RECORDS } else { 0 };
+            let (mut moment, offset) = segment
+                .marks
+                .get(at)
+                .map_or((Moment::default(), 0), |mark| (mark.before(), mark.offset as usize));
+            let mut input = Input::new(self.bytes(number).get(offset..).unwrap_or_default());
+            segment.identities.iter().skip(at * MARK_RECORDS).map_while(move |packed| {
                 let details = moment.get(&mut input).ok()?;
                 moment = details.moment;
                 Some(((*packed).into(), details))
             })
         };
-        let segments = self.segments.iter().enumerate().skip(place / SEGMENT_RECORDS);
-        segments.flat_map(of_segment).skip(place % SEGMENT_RECORDS)
+        let segments = self.segments.iter().enumerate().skip(first);
+        segments.flat_map(of_segment).skip(within % MARK_RECORDS)
     }
 
     /// Appends a record with its outcome.
@@ -310,6 +316,9 @@ mod tests {
     fn check(records: &Records, position: usize, number: u64) {
         let (identity, moment, events, outcome) = record(number);
         assert_eq!(records.identity(position), Some(identity));
+        let (its, details) = records.iter_from(position).next().expect("the record");
+        assert_eq!(its, identity);
+        check_details(details, moment, events, &outcome);
         check_details(records.details(position).expect("details"), moment, events, &outcome);
     }
 

@@ -1,11 +1,19 @@
 //! Operations in slices: records only come at the end and go at the front, so the last of a snapshot is known from its
 //! beginning, and those that go are written first.
 
+use std::collections::VecDeque;
+
 use super::{Moves, Operations, answer, get_record, put_record};
 use crate::codec::Malformed;
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::store::{Slice, Sliced};
 use crate::types::TimeMs;
+
+/// How many records are kept at once when the oldest goes: each time the records before it must be read, back to a mark.
+const KEPT_AHEAD: usize = 64;
+
+/// How many bytes of kept records are written at once.
+const GONE_BYTES: usize = 64 << 10;
 
 /// What is left to be written.
 #[derive(Debug)]
@@ -15,10 +23,21 @@ pub(super) struct FrozenOperations {
     /// The place of the next record, and how many are left from there on.
     next: u32,
     left: usize,
-    /// Records that went before they could be written.
-    gone: Vec<u8>,
+    /// Records that went before they could be written, or will soon, in pieces that are written one by one.
+    gone: VecDeque<Vec<u8>>,
     /// Kept until the very end, where it is written.
     moves: Moves,
+}
+
+impl FrozenOperations {
+    /// Where the next record that goes is kept.
+    fn last_gone(&mut self) -> &mut Vec<u8> {
+        if self.gone.back().is_none_or(|last| last.len() >= GONE_BYTES) {
+            self.gone.push_back(Vec::new());
+        }
+        let last = self.gone.len() - 1;
+        &mut self.gone[last]
+    }
 }
 
 impl Operations {
@@ -27,12 +46,12 @@ impl Operations {
         let Some(frozen) = self.frozen.as_mut().filter(|its| its.left > 0 && its.next == self.first) else {
             return;
         };
-        if let Some((identity, details)) = self.records.iter().next() {
+        for (identity, details) in self.records.iter().take(frozen.left.min(KEPT_AHEAD)) {
             let epoch = self.epochs.get(details.moment.epoch as usize).copied().unwrap_or(0);
-            put_record(&identity, &details, epoch, &mut frozen.gone);
+            put_record(&identity, &details, epoch, frozen.last_gone());
+            frozen.next = frozen.next.wrapping_add(1);
+            frozen.left -= 1;
         }
-        frozen.next = frozen.next.wrapping_add(1);
-        frozen.left -= 1;
     }
 
     /// Appends how the clock was moved when this was frozen.
@@ -63,7 +82,7 @@ impl Sliced for Operations {
             head: Some((self.forgotten_at, self.records.len() as u64)),
             next: self.first,
             left: self.records.len(),
-            gone: Vec::new(),
+            gone: VecDeque::new(),
             moves: self.moves,
         }));
     }
@@ -74,9 +93,10 @@ impl Sliced for Operations {
             slice.value(&forgotten_at);
             slice.value(&count);
         }
-        let gone = std::mem::take(&mut frozen.gone);
-        if !gone.is_empty() {
-            slice.row(|out| out.extend_from_slice(&gone));
+        while slice.has_room()
+            && let Some(piece) = frozen.gone.pop_front()
+        {
+            slice.row(|out| out.extend_from_slice(&piece));
         }
         let mut records = self.records.iter_from(self.position(frozen.next)).take(frozen.left);
         while slice.has_room()
@@ -86,7 +106,7 @@ impl Sliced for Operations {
             frozen.next = frozen.next.wrapping_add(1);
             frozen.left -= 1;
         }
-        let is_over = frozen.left == 0;
+        let is_over = frozen.left == 0 && frozen.gone.is_empty();
         self.frozen = Some(frozen);
         is_over
     }
@@ -97,5 +117,62 @@ impl Sliced for Operations {
 
     fn thaw(&mut self) {
         self.frozen = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::answer::Encoded;
+    use super::super::records::{Identity, Moment};
+    use super::*;
+    use crate::codec::Wire;
+    use crate::facts;
+    use crate::outcome::Outcome;
+
+    const COUNT: u64 = 20_000;
+
+    fn frozen() -> Operations {
+        let mut operations = Operations::new(7);
+        for number in 0..COUNT {
+            let outcome = Outcome::applied(facts![number]);
+            let identity = Identity { key: [number, !number], fingerprint: number };
+            let moment = Moment { at: number, sequence_last: number, epoch: 0 };
+            operations.records.push(identity, moment, 1, Encoded::new(&outcome, &outcome.to_bytes()));
+        }
+        operations.freeze();
+        operations
+    }
+
+    /// The next slice, and whether it was the last.
+    fn slice(operations: &mut Operations, rows: u64) -> (Vec<u8>, bool) {
+        let mut bytes = Vec::new();
+        let mut take = |piece: &[u8]| bytes.extend_from_slice(piece);
+        let mut out = PieceWriter::new(&mut take);
+        let is_over = operations.put_slice(&mut Slice::new(&mut out, rows));
+        out.finish();
+        (bytes, is_over)
+    }
+
+    #[test]
+    fn records_that_go_are_written_in_pieces() {
+        let (expected, is_over) = slice(&mut frozen(), u64::MAX);
+        assert!(is_over);
+        let (mut operations, mut written, mut longest) = (frozen(), Vec::new(), 0);
+        for number in 0..COUNT {
+            operations.drop_oldest();
+            if number == COUNT / 3 {
+                written.extend(slice(&mut operations, 10).0);
+            }
+        }
+        loop {
+            let (bytes, is_over) = slice(&mut operations, 1_000);
+            longest = longest.max(bytes.len());
+            written.extend(bytes);
+            if is_over {
+                break;
+            }
+        }
+        assert!(written == expected, "records of the moment, each once and in order");
+        assert!(longest < 2 * GONE_BYTES, "{longest} bytes in a slice of a thousand rows");
     }
 }
