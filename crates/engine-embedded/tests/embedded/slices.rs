@@ -115,7 +115,7 @@ impl Port for ClosingPort {
     }
 }
 
-/// An engine, and what tells that its sockets were told of the end.
+/// An engine, and what tells that its sockets learn of the end.
 fn with_closing_port() -> (Bench, Receiver<()>) {
     let (closed, receiver) = mpsc::channel();
     let mut bench = Bench::new();
