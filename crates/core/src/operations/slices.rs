@@ -112,7 +112,7 @@ impl Sliced for Operations {
     }
 
     fn remembered_bytes(&self) -> usize {
-        self.frozen.as_ref().map_or(0, |frozen| frozen.gone.len())
+        self.frozen.as_ref().map_or(0, |frozen| frozen.gone.iter().map(Vec::capacity).sum())
     }
 
     fn thaw(&mut self) {
