@@ -244,8 +244,8 @@ mod tests {
         ring.rotate(name, &shown, overlap, now).map(|key| (key, shown))
     }
 
-    fn make(asked: Asked, now: TimeMs) -> Result<(Key, Shown), KeyError> {
-        create(&mut Ring::default(), &asked, now)
+    fn make(asked: &Asked, now: TimeMs) -> Result<(Key, Shown), KeyError> {
+        create(&mut Ring::default(), asked, now)
     }
 
     #[test]
@@ -348,19 +348,19 @@ mod tests {
     #[test]
     fn names_and_namespaces_are_plain() {
         for name in ["", "a b", "a/b", "key:x", "ä", &"x".repeat(49)] {
-            assert!(make(Asked { name: name.to_owned(), ..asked(None) }, 0).is_err(), "{name}");
+            assert!(make(&Asked { name: name.to_owned(), ..asked(None) }, 0).is_err(), "{name}");
             let namespace = Some(name.to_owned()).filter(|name| !name.is_empty());
-            let is_refused = make(Asked { namespace: namespace.clone(), ..asked(None) }, 0).is_err();
+            let is_refused = make(&Asked { namespace: namespace.clone(), ..asked(None) }, 0).is_err();
             assert_eq!(is_refused, namespace.is_some(), "{name}");
         }
         let (own, _) = create(&mut Ring::default(), &asked(None), 0).expect("a key");
         assert_eq!(own.engine_namespace(), format!("key:{}", own.id));
-        let (shared, _) = make(Asked { namespace: Some(String::new()), ..asked(None) }, 0).expect("a key");
+        let (shared, _) = make(&Asked { namespace: Some(String::new()), ..asked(None) }, 0).expect("a key");
         assert_eq!(shared.engine_namespace(), "");
-        assert!(make(Asked { scopes: Vec::new(), ..asked(None) }, 0).is_err());
+        assert!(make(&Asked { scopes: Vec::new(), ..asked(None) }, 0).is_err());
         for name in ["0123456789ab", "0123456789AB", "sk_0123456789ab", "sk_shop"] {
             assert!(
-                matches!(make(Asked { name: name.to_owned(), ..asked(None) }, 0), Err(KeyError::NameOfId)),
+                matches!(make(&Asked { name: name.to_owned(), ..asked(None) }, 0), Err(KeyError::NameOfId)),
                 "{name}"
             );
         }

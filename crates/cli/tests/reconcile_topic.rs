@@ -157,7 +157,7 @@ fn what_is_wrong_in_a_topic_is_named_with_its_offset_and_what_is_right_is_not() 
                 finding("event before offset 4", true, false, 6),
             ],
         ),
-        ("beginning", of(&[1..10]), 5, vec![finding("event before offset 0", true, false, 1)]),
+        ("beginning", all[1..10].to_vec(), 5, vec![finding("event before offset 0", true, false, 1)]),
         ("foreign", with(3, foreign(), all.clone()), 5, vec![finding("message at offset 3", false, true, 3)]),
         ("only", vec![foreign()], 5, vec![("message at offset 0".to_owned(), false, true, None)]),
         (
@@ -171,7 +171,7 @@ fn what_is_wrong_in_a_topic_is_named_with_its_offset_and_what_is_right_is_not() 
         ),
         ("different", different, 5, vec![finding("value at offset 6", true, true, 7)]),
         ("swapped", swapped, 5, vec![finding("place of the event at offset 5", true, true, 5)]),
-        ("behind", of(&[0..8]), 0, vec![]),
+        ("behind", all[0..8].to_vec(), 0, vec![]),
     ] {
         let topic = format!("{name}.events.v1");
         kafka.create_topic(&topic, 1).unwrap();

@@ -134,7 +134,7 @@ fn cuts_wait_for_their_turn_before_they_take_memory() {
         for _ in 0..CUTTERS {
             let (mut http, body) = (server.http(), &body);
             scope.spawn(move || {
-                assert_eq!(http.post("/v1/packets?dry_run=true", &body).status, 200);
+                assert_eq!(http.post("/v1/packets?dry_run=true", body).status, 200);
             });
         }
     });

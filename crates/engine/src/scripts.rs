@@ -26,9 +26,12 @@ pub enum ScriptName {
     Digest(String, Among),
 }
 
+/// Whether a script of this name counts.
+type IsNamed = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
 /// Scripts by their names.
 #[derive(Clone, Default)]
-pub struct Among(Option<Arc<dyn Fn(&str) -> bool + Send + Sync>>);
+pub struct Among(Option<IsNamed>);
 
 impl Among {
     /// Those of some names.

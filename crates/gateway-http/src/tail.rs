@@ -282,12 +282,17 @@ impl Drop for Following {
 
 #[cfg(test)]
 mod tests {
+    use scarce_core::event::StockSoldOut;
+    use scarce_core::types::Id;
+
     use super::*;
 
     /// An event of so many bytes.
     fn chunk(after: u64, bytes: usize) -> Chunk {
         let position = Position { epoch: 1, sequence: after + 1 };
-        Chunk { after, through: after + 1, events: vec![(position, bytes)], text: "x".repeat(bytes) }
+        let sku = Id::parse(b"sku", "sku").expect("an id");
+        let told = Told { position, marks: Marks::of(&StockSoldOut { sku }.into()) };
+        Chunk { after, through: after + 1, events: vec![(told, bytes)], text: "x".repeat(bytes) }
     }
 
     #[test]

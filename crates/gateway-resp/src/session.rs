@@ -335,7 +335,7 @@ impl Session {
         match partition {
             _ if is_of_all => self.ask_all(&[request], Form::Digests(spec), turn),
             Ok(partition) if takes_long(spec) => {
-                self.leave(partition, vec![request], Form::Command(spec), turn)
+                self.leave(partition, vec![request], Form::Command(spec), turn);
             }
             Ok(partition) => self.submit(partition, request, Form::Command(spec), turn),
             Err(outcome) => self.refuse(*outcome, &Form::Command(spec), turn),
