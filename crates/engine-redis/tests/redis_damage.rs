@@ -344,11 +344,11 @@ fn releases_of_other_formats_are_told_apart() {
     let server = servers::server();
     let engine = open(&server);
     credit(&engine);
-    server.ask::<()>(&["HSET", &key("meta"), "format", "3"]).expect("as a newer release");
+    server.ask::<()>(&["HSET", &key("meta"), "format", "4"]).expect("as a newer release");
     assert!(refused(&engine, "ACCOUNT.GET a").contains("start the newer release"));
-    server.ask::<()>(&["HSET", &key("meta"), "format", "2"]).expect("as before");
+    server.ask::<()>(&["HSET", &key("meta"), "format", "3"]).expect("as before");
     drop(engine);
-    server.ask::<()>(&["HSET", "scarce:deployment", "format_version", "3"]).expect("as a newer release");
+    server.ask::<()>(&["HSET", "scarce:deployment", "format_version", "4"]).expect("as a newer release");
     assert!(refusal(settings(&server)).contains("newer release"));
     // An older release had fewer fields, and wrote some only when they were needed.
     server.ask::<()>(&["HSET", "scarce:deployment", "format_version", "1"]).expect("as an older release");
@@ -358,5 +358,5 @@ fn releases_of_other_formats_are_told_apart() {
     let engine = open(&server);
     assert!(insist(&engine, 0, "ACCOUNT.CREDIT a 100 ID credit").replayed);
     let found: String = server.ask(&["HGET", "scarce:deployment", "format_version"]).expect("a field");
-    assert_eq!((found.as_str(), field(&server, "format").as_deref()), ("2", Some("2")));
+    assert_eq!((found.as_str(), field(&server, "format").as_deref()), ("3", Some("3")));
 }
