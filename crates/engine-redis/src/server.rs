@@ -190,17 +190,16 @@ async fn loaded(nodes: &Nodes, endpoint: &Endpoint) -> Result<ServerState, Failu
     }
 }
 
-/// Waits until a node takes part in its cluster, as one that has just loaded its data does after a moment. One that does
-/// not is told by whatever it is asked next.
-async fn joined(nodes: &Nodes, endpoint: &Endpoint) -> Result<(), Failure> {
+/// Waits until every primary takes part in its cluster, all of them at one time: one that has just loaded its data does
+/// so after a moment, and the others refuse what they serve until they have taken it back. One that does not is told by
+/// whatever it is asked next.
+async fn joined(nodes: &Nodes, primaries: &[Endpoint]) -> Result<(), Failure> {
     if !matches!(nodes.address.topology, Topology::Cluster { .. }) {
         return Ok(());
     }
-    let (mut connection, _) = nodes.greet(endpoint, CLUSTER_PATIENCE).await?;
     let (begun, mut told) = (Instant::now(), Throttle::new(LOADING_TOLD_EVERY));
-    while begun.elapsed() < CLUSTER_PATIENCE {
-        let state: RedisResult<String> = cmd("CLUSTER").arg("INFO").query_async(&mut connection).await;
-        if !state.is_ok_and(|state| state.contains("cluster_state:fail")) {
+    while let Some(endpoint) = outside(nodes, primaries).await? {
+        if begun.elapsed() > CLUSTER_PATIENCE {
             break;
         }
         if told.pass() {
@@ -209,6 +208,18 @@ async fn joined(nodes: &Nodes, endpoint: &Endpoint) -> Result<(), Failure> {
         tokio::time::sleep(LOADING_LOOK_EVERY).await;
     }
     Ok(())
+}
+
+/// The first primary that says that its cluster is down.
+async fn outside<'a>(nodes: &Nodes, primaries: &'a [Endpoint]) -> Result<Option<&'a Endpoint>, Failure> {
+    for endpoint in primaries {
+        let (mut connection, _) = nodes.greet(endpoint, CLUSTER_PATIENCE).await?;
+        let state: RedisResult<String> = cmd("CLUSTER").arg("INFO").query_async(&mut connection).await;
+        if state.is_ok_and(|state| state.contains("cluster_state:fail")) {
+            return Ok(Some(endpoint));
+        }
+    }
+    Ok(None)
 }
 
 /// Asks every primary whether it can give what is promised. Gives what should be known of those that can.
@@ -220,10 +231,14 @@ pub(super) async fn check_all(
     level: Durability,
     replicas: u32,
 ) -> Result<Vec<String>, RedisError> {
+    let primaries = nodes.primaries().await?;
+    let mut states = Vec::with_capacity(primaries.len());
+    for endpoint in &primaries {
+        states.push(loaded(nodes, endpoint).await?);
+    }
+    joined(nodes, &primaries).await?;
     let mut warnings = Vec::new();
-    for endpoint in nodes.primaries().await? {
-        let state = loaded(nodes, &endpoint).await?;
-        joined(nodes, &endpoint).await?;
+    for (endpoint, state) in primaries.iter().zip(states) {
         let at = endpoint.to_string();
         if state.version < VERSION_MIN {
             let [major, minor] = state.version;
