@@ -8,7 +8,7 @@ use crate::codec::Wire;
 use crate::command::shapes::Side;
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::record_wire;
-use crate::store::{Frozen, Reversible, Slice, Sliced, Slot};
+use crate::store::{Frozen, Reversible, Slice, Sliced, Slot, put_frozen};
 use crate::types::TimeMs;
 
 /// How many trades of a market are kept.
@@ -105,21 +105,13 @@ impl Sliced for Tapes {
     }
 
     fn put_slice(&mut self, slice: &mut Slice<'_, '_>) -> bool {
-        let Some(frozen) = &mut self.frozen else {
-            slice.value(&0_u64);
-            return true;
-        };
         let tapes = &self.tapes;
         let live = |first: &u32, last: &u32| (*first..=*last).map(|slot| (slot, tapes.get(slot as usize)));
         let put = |_: &u32, tape: &VecDeque<Trade>, out: &mut Vec<u8>| {
             (tape.len() as u64).put(out);
             tape.iter().for_each(|trade| trade.put(out));
         };
-        let is_over = frozen.put(slice, live, put, put);
-        if is_over {
-            self.frozen = None;
-        }
-        is_over
+        put_frozen(&mut self.frozen, slice, live, put, put)
     }
 
     fn remembered_bytes(&self) -> usize {

@@ -13,7 +13,7 @@ pub(crate) mod visits;
 pub use chunks::Chunks;
 pub use index::Index;
 pub use ordered::Ordered;
-pub(crate) use slices::{Frozen, Slice, Sliced};
+pub(crate) use slices::{Frozen, Slice, Sliced, put_frozen};
 pub use table::{Lookup, Slot, Table};
 
 /// Can roll back its changes since a mark.

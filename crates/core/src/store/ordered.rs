@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeBounds;
 
-use super::slices::Frozen;
+use super::slices::{Frozen, put_frozen};
 use super::{Reversible, Slice, Sliced, visits};
 use crate::codec::{Malformed, Wire};
 use crate::pieces::{PieceReader, PieceWriter};
@@ -123,20 +123,11 @@ impl<K: Ord + Clone, V: Clone> Ordered<K, V> {
 
     /// Writes frozen rows, each as `put` appends it. Returns whether those were the last.
     pub(crate) fn put_rows(&mut self, slice: &mut Slice<'_, '_>, put: impl Fn(&K, &V, &mut Vec<u8>)) -> bool {
-        let Some(frozen) = &mut self.frozen else {
-            // There was no row.
-            slice.value(&0_u64);
-            return true;
-        };
         let rows = &self.rows;
         let live = |first: &K, last: &K| {
             rows.range(first.clone()..=last.clone()).map(|(key, row)| (key.clone(), Some(row)))
         };
-        let is_over = frozen.put(slice, live, &put, &put);
-        if is_over {
-            self.frozen = None;
-        }
-        is_over
+        put_frozen(&mut self.frozen, slice, live, &put, &put)
     }
 }
 

@@ -90,6 +90,26 @@ pub(crate) struct Frozen<K, V> {
     apart: fn(&V) -> usize,
 }
 
+/// Writes rows that are frozen, and thaws them behind the last; where none are, because there was none, that there is none. Returns
+/// whether that was all.
+pub(crate) fn put_frozen<'r, K: Ord + Clone, V, W: 'r, L: Iterator<Item = (K, Option<&'r W>)>>(
+    frozen: &mut Option<Box<Frozen<K, V>>>,
+    slice: &mut Slice<'_, '_>,
+    live: impl FnOnce(&K, &K) -> L,
+    put_live: impl Fn(&K, &W, &mut Vec<u8>),
+    put_saved: impl Fn(&K, &V, &mut Vec<u8>),
+) -> bool {
+    let Some(rows) = frozen else {
+        slice.value(&0_u64);
+        return true;
+    };
+    let is_over = rows.put(slice, live, put_live, put_saved);
+    if is_over {
+        *frozen = None;
+    }
+    is_over
+}
+
 impl<K: Ord + Clone, V> Frozen<K, V> {
     /// Rows from the first to the last key.
     pub(crate) fn new(count: usize, first: K, last: K) -> Self {

@@ -9,7 +9,7 @@ use foldhash::fast::FixedState;
 
 use super::chains::Chains;
 use super::names::ByName;
-use super::slices::Frozen;
+use super::slices::{Frozen, put_frozen};
 use super::{Chunks, Index, Reversible, Slice, Sliced};
 use crate::codec::{Input, Malformed, Wire};
 use crate::pieces::{PieceReader, PieceWriter};
@@ -371,11 +371,6 @@ impl<K: Wire + Hash + Eq + Clone, V: Wire + Clone> Sliced for Table<K, V> {
     }
 
     fn put_slice(&mut self, slice: &mut Slice<'_, '_>) -> bool {
-        let Some(frozen) = &mut self.frozen else {
-            // There was no row.
-            slice.value(&0_u64);
-            return true;
-        };
         let rows = &self.rows;
         let row = |slot: u32| rows.get(slot as usize).and_then(Option::as_ref);
         let live = |first: &u32, last: &u32| (*first..=*last).map(|slot| (slot, row(slot)));
@@ -383,11 +378,7 @@ impl<K: Wire + Hash + Eq + Clone, V: Wire + Clone> Sliced for Table<K, V> {
             key.put(out);
             value.put(out);
         };
-        let is_over = frozen.put(slice, live, put, put);
-        if is_over {
-            self.frozen = None;
-        }
-        is_over
+        put_frozen(&mut self.frozen, slice, live, put, put)
     }
 
     fn remembered_bytes(&self) -> usize {
