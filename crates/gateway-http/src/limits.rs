@@ -82,10 +82,12 @@ impl RateLimited {
         }
     }
 
-    /// Of a batch, the last command counts, which is the nearest to its limit.
+    /// Keeps the standing with the fewest requests left: the commands of a batch may have several.
     fn note(&self, standing: Option<Standing>) {
-        if standing.is_some() {
-            *self.nearest.lock().unwrap_or_else(PoisonError::into_inner) = standing;
+        let mut nearest = self.nearest.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_nearer = |new: &Standing| nearest.as_ref().is_none_or(|its| new.remaining <= its.remaining);
+        if let Some(standing) = standing.filter(is_nearer) {
+            *nearest = Some(standing);
         }
     }
 

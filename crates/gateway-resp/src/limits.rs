@@ -41,9 +41,7 @@ impl Session {
         turn: &Turn<'_>,
     ) -> Result<(), Beyond> {
         match &*turn.shared.access.limiting.get() {
-            Some(limits) if limits.asks_for_resources(spec) => {
-                limits.count(self.asker(), spec, Some(command)).map(drop)
-            }
+            Some(limits) if limits.asks_for_resources(spec) => self.count_now(spec, command, turn),
             _ => Ok(()),
         }
     }

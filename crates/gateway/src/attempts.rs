@@ -1,9 +1,11 @@
 //! Wrong passwords, counted for each address, so that guessing takes long.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use scarce_limits::network;
 
 /// How many wrong passwords an address may show in a row.
 const BURST: u32 = 10;
@@ -55,16 +57,10 @@ impl Attempts {
     }
 }
 
-/// What is counted together: an address; of version 6, the network that one customer gets.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-        address @ IpAddr::V4(_) => address,
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv6Addr;
+
     use super::*;
 
     fn address(text: &str) -> IpAddr {

@@ -14,5 +14,5 @@ mod rule;
 
 pub use file::{FileError, RULES_MAX, read};
 pub use limiter::{Refused, Standing};
-pub use limits::{Asker, Limits};
+pub use limits::{Asker, Limits, network};
 pub use rule::{Per, Rate, Rule};

@@ -146,17 +146,22 @@ impl<'a> Asker<'a> {
         match (per, self.key) {
             (Per::Key, Some(key)) => key.as_bytes().into(),
             (Per::Server | Per::Resource, _) => (&b""[..]).into(),
-            (Per::Address | Per::Key, _) => match self.address.to_canonical() {
+            (Per::Address | Per::Key, _) => match network(self.address) {
                 IpAddr::V4(address) => address.octets().to_vec().into(),
-                IpAddr::V6(address) => network(address).octets().to_vec().into(),
+                IpAddr::V6(address) => address.octets().to_vec().into(),
             },
         }
     }
 }
 
-/// The network that one customer gets.
-fn network(address: Ipv6Addr) -> Ipv6Addr {
-    Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)
+/// What is counted together of addresses: one of version 4, also if it is written as one of version 6; of version 6, the network that one
+/// customer gets.
+#[must_use]
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
+        address @ IpAddr::V4(_) => address,
+    }
 }
 
 #[cfg(test)]
