@@ -222,11 +222,31 @@ fn what_cannot_be_compared_is_refused_and_bad_lines_leave_the_state_alone() {
         let (code, _, err) = run(&good, &["--close", close]);
         assert!(code == Some(2) && err.contains(said), "{err}");
     }
+    std::fs::write(&map, MAP.replace("X1", "X3")).unwrap();
+    let (code, _, err) = run(&good.replace("X1", "X3"), &[]);
+    assert!(code == Some(2) && err.contains("of another map"), "{err}");
+    std::fs::rename(&state, at("lost.json")).unwrap();
+    std::fs::write(&map, MAP).unwrap();
+    let (code, _, err) = compare(&[&[file.as_str()], &words[..]].concat());
+    assert!(code == Some(2) && err.contains("--new-state") && !Path::new(&state).exists(), "{err}");
+}
+
+#[test]
+fn a_state_is_locked_written_last_and_stays_where_it_is() {
+    let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    Server::start(data.path(), &[]).stop();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (map, file, state, data) = (at("m.toml"), at("s.csv"), at("s.json"), data.path().to_str().unwrap());
+    std::fs::write(&map, MAP).unwrap();
+    std::fs::write(&file, "account,date,amount,id,text\nX1,2026-11-01,2.00,,fee\n").unwrap();
+    let first = ["--map", &map, "--state", &state, "--data", data, "--new-state"];
+    let (_, report, _) = compare(&[&[file.as_str()], &first[..]].concat());
+    let id = report["findings"][0]["id"].as_str().unwrap();
     let link = at("link.json");
     std::os::unix::fs::symlink(&state, &link).unwrap();
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o640)).unwrap();
     let before = std::fs::read(&state).unwrap();
-    let through_link = ["--map", &map, "--state", &link, "--data", data.path().to_str().unwrap()];
+    let through_link = ["--map", &map, "--state", &link, "--data", data];
     let closes = format!("{id}=a fee");
     let close = [&[file.as_str()], &through_link[..], &["--close", &closes]].concat();
     let (code, _, err) = compare(&[&close[..], &["--html", "/nonexistent/page.html"]].concat());
@@ -242,11 +262,4 @@ fn what_cannot_be_compared_is_refused_and_bad_lines_leave_the_state_alone() {
     assert!(
         metadata.is_symlink() && std::fs::metadata(&state).unwrap().permissions().mode() & 0o777 == 0o640
     );
-    std::fs::write(&map, MAP.replace("X1", "X3")).unwrap();
-    let (code, _, err) = run(&good.replace("X1", "X3"), &[]);
-    assert!(code == Some(2) && err.contains("of another map"), "{err}");
-    std::fs::rename(&state, at("lost.json")).unwrap();
-    std::fs::write(&map, MAP).unwrap();
-    let (code, _, err) = compare(&[&[file.as_str()], &words[..]].concat());
-    assert!(code == Some(2) && err.contains("--new-state") && !Path::new(&state).exists(), "{err}");
 }
