@@ -1,6 +1,7 @@
 //! Free ports.
 
 use std::net::TcpListener;
+use std::sync::{Mutex, PoisonError};
 
 use crate::LaunchError;
 
@@ -18,6 +19,10 @@ const FIRST: u16 = 10_000;
 
 /// The start of the system's ephemeral range, unless it says otherwise.
 const EPHEMERAL_FIRST: u16 = 32_768;
+
+/// What keeps the ports of this process from others that look for free ones, until it ends. A server that is killed and
+/// started again would otherwise find that the server of another process has its port, or its clients would find that server.
+static RESERVED: Mutex<Vec<Reservation>> = Mutex::new(Vec::new());
 
 /// Starts something on that many free ports; retries with others if one of them was taken in between.
 pub(crate) fn with_free<const COUNT: usize, T>(
@@ -44,10 +49,35 @@ fn free<const COUNT: usize>() -> Result<[u16; COUNT], LaunchError> {
             break;
         }
         let port = fastrand::u16(FIRST..end);
-        held.extend(TcpListener::bind(("127.0.0.1", port)).ok().map(|listener| (port, listener)));
+        let Ok(listener) = TcpListener::bind(("127.0.0.1", port)) else { continue };
+        held.extend(reserve(port).map(|reservation| (port, listener, reservation)));
     }
-    let ports: Vec<u16> = held.iter().map(|(port, _)| *port).collect();
+    let ports: Vec<u16> = held.iter().map(|(port, ..)| *port).collect();
+    let reservations = held.into_iter().map(|(.., reservation)| reservation);
+    RESERVED.lock().unwrap_or_else(PoisonError::into_inner).extend(reservations);
     ports.try_into().map_err(|_| std::io::Error::other(format!("no free port below {end} was found")).into())
+}
+
+/// A name that only one process can have, and that the kernel takes back when the process ends.
+#[cfg(target_os = "linux")]
+type Reservation = std::os::unix::net::UnixListener;
+
+/// Reserves a port; `None` if another process has.
+#[cfg(target_os = "linux")]
+fn reserve(port: u16) -> Option<Reservation> {
+    use std::os::linux::net::SocketAddrExt;
+    use std::os::unix::net::{SocketAddr, UnixListener};
+
+    let name = SocketAddr::from_abstract_name(format!("scarce-launch-port-{port}")).ok()?;
+    UnixListener::bind_addr(&name).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+type Reservation = ();
+
+#[cfg(not(target_os = "linux"))]
+fn reserve(_: u16) -> Option<Reservation> {
+    Some(())
 }
 
 fn ephemeral_first() -> u16 {
@@ -65,6 +95,13 @@ mod tests {
         let different: std::collections::BTreeSet<u16> = ports.into_iter().collect();
         assert_eq!(different.len(), ports.len());
         assert!(ports.iter().all(|port| (FIRST..ephemeral_first()).contains(port)), "{ports:?}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_port_that_was_given_out_is_not_given_out_again() {
+        let [port] = free().expect("a port");
+        assert!(reserve(port).is_none(), "while its server is down");
     }
 
     #[test]
