@@ -130,7 +130,8 @@ fn check_next(script: ScriptKind, next: impl Fn(&RedisEngine) -> Request, expect
     assert!(answer.starts_with(expected), "{answer}");
     let copy = ask(&engine, request);
     assert!(copy.starts_with(&format!("APPLIED {SWEPT}")), "{copy}");
-    assert_eq!(ask(&engine, read(&engine, "MARKET.DEPTH m")), "APPLIED [[200 10 1]] []");
+    let depth = ask(&engine, read(&engine, "MARKET.DEPTH m"));
+    assert!(depth.starts_with("APPLIED [[200 10 1]] [] "), "{depth}");
     check_fold(&engine);
 }
 
@@ -157,7 +158,8 @@ fn cancelling_all_goes_on_after_a_crash() {
     assert_eq!(call_once(&server, ScriptKind::Functions, &request), Owed::NextReceipt);
     let engine = open(&server, ScriptKind::Functions);
     assert_eq!(ask(&engine, request), "APPLIED 60");
-    assert_eq!(ask(&engine, read(&engine, "MARKET.DEPTH m")), "APPLIED [] []");
+    let depth = ask(&engine, read(&engine, "MARKET.DEPTH m"));
+    assert!(depth.starts_with("APPLIED [] [] "), "{depth}");
     check_fold(&engine);
 }
 

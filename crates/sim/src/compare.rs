@@ -217,6 +217,10 @@ fn both(
     if let Command::Digest(_) = command {
         ours.facts = digest_alone(&ours);
     }
+    if let (Command::MarketDepth(_), true) = (command, ours.is_applied()) {
+        // The model counts no events.
+        ours.facts.pop();
+    }
     let theirs = model.query(&envelope.namespace, command, clock);
     let reply = |outcome| Reply { outcome, at: 0, replayed: false, events: Vec::new() };
     Ok((reply(ours), reply(theirs)))

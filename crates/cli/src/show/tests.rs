@@ -18,10 +18,11 @@ fn values_stand_under_their_names() {
     let depth = Value::Array(vec![
         Value::Array(vec![]),
         Value::Array(vec![Value::Array(vec![Value::Int(100), Value::Int(2), Value::Int(1)])]),
+        Value::Int(9),
     ]);
     assert_eq!(
         shown("MARKET.DEPTH m", &depth),
-        "  bids  (none)\n  asks\n    price  quantity  orders\n    100    2         1\n"
+        "  bids  (none)\n  asks\n    price  quantity  orders\n    100    2         1\n  sequence  9\n"
     );
 }
 

@@ -275,7 +275,7 @@ commands! {
         rules { verb: Administrate, refusals: Forgotten, memory: Keeps, steps: One, batch: Joins };
     Read 94 "MARKET.DEPTH" MarketDepth on Market [market] "Shows the book's levels, best first: price, quantity, orders."
         (market: Id) {"LEVELS" levels: RowCount = RowCount::TEN}
-        Bare [bids: rows(&LEVEL), asks: rows(&LEVEL)] refuses [MarketNotFound] events []
+        Bare [bids: rows(&LEVEL), asks: rows(&LEVEL), sequence: INTEGER] refuses [MarketNotFound] events []
         rules { verb: Read, batch: Joins };
     Read 101 "MARKET.TRADES" MarketTrades on Market [market] "Lists the last trades, latest first, of the hundred that are kept: trade, price, quantity, taker_side, at."
         (market: Id) {"COUNT" count: RowCount = RowCount::TEN}

@@ -41,7 +41,7 @@ fn read(machine: &Machine, command: &Command, now: TimeMs) -> Verdict {
         C::CouponGet(get) => coupons::query::coupon(state, &get.coupon, now),
         C::CouponList(list) => coupons::query::list(state, list, now),
         C::MarketGet(get) => markets::query::market(state, &get.market),
-        C::MarketDepth(get) => markets::query::depth(state, &get.market, get.levels),
+        C::MarketDepth(get) => markets::query::depth(state, &get.market, get.levels, machine.sequence),
         C::MarketTrades(get) => markets::query::trades(state, &get.market, get.count),
         C::MarketList(list) => markets::query::list(state, list),
         C::OrderGet(get) => markets::query::order(state, &get.market, &get.order, now),

@@ -32,8 +32,8 @@ const fn status(market: &Market) -> &'static str {
     if market.halted { HALTED } else { OPEN }
 }
 
-/// Bids and asks, best first, each level as price, quantity, orders.
-pub(crate) fn depth(state: &State, id: &Id, levels: RowCount) -> Verdict {
+/// Bids and asks, best first, each level as price, quantity, orders; and the sequence of the last event that they show.
+pub(crate) fn depth(state: &State, id: &Id, levels: RowCount, sequence: u64) -> Verdict {
     let (slot, _) = state.markets.existing(id)?;
     let rows = |side| {
         let levels = state.markets.books.get(slot).crossing(side, None).take(levels.rows());
@@ -41,7 +41,7 @@ pub(crate) fn depth(state: &State, id: &Id, levels: RowCount) -> Verdict {
             levels.map(|(price, level)| Value::List(facts![price, level.quantity, level.orders].into_vec()));
         rows.collect::<Vec<_>>()
     };
-    Ok(facts![rows(Side::Buy), rows(Side::Sell)])
+    Ok(facts![rows(Side::Buy), rows(Side::Sell), sequence])
 }
 
 /// The last trades, latest first: trade, price, quantity, side of the taker, at.

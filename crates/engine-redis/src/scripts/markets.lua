@@ -329,7 +329,8 @@ end
 
 query["MARKET.DEPTH"] = function(command)
   existing(command.market)
-  return { levels_of(command.market, "BUY", command.levels), levels_of(command.market, "SELL", command.levels) }
+  local bids, asks = levels_of(command.market, "BUY", command.levels), levels_of(command.market, "SELL", command.levels)
+  return { bids, asks, call.meta.sequence }
 end
 
 -- The last trades, the latest first: trade, price, quantity, side of the taker, at.

@@ -4,6 +4,12 @@ use super::{Term, Unit, figure, word};
 use Unit::{BaseUnits, Price};
 
 pub(super) const TERMS: &[Term] = &[
+    word(
+        "MARKET.DEPTH",
+        "sequence",
+        "sequence of the partition's last event that the book shows",
+        "盘口所反映的分区最后一个事件的序号",
+    ),
     word("MARKET.TRADES", "trades", "the latest trades, newest first", "最近成交，最新的在前"),
     word(
         "MARKET.TRADES",

@@ -345,3 +345,15 @@ fn a_digest_does_not_depend_on_which_rows_of_forgotten_orders_are_still_there() 
     assert!((1..200).contains(&rows(&bench)), "some are dropped, and some are to be: {}", rows(&bench));
     assert_eq!(bench.digest(), restarted.digest());
 }
+
+#[test]
+fn a_depth_says_through_which_event_it_is_true() {
+    let mut bench = Bench::open();
+    bench.run(&["ORDER.PLACE m o1 a BUY LIMIT 9 2"]);
+    let last = bench.machine.sequence();
+    assert_eq!(bench.run(&["MARKET.DEPTH m"]), format!("APPLIED [[9 2 1]] [] {last}"));
+    bench.run(&["ORDER.CANCEL m o1 b"]);
+    assert_eq!(bench.run(&["MARKET.DEPTH m"]), format!("APPLIED [[9 2 1]] [] {last}"));
+    bench.run(&["ORDER.CANCEL m o1 a"]);
+    assert_eq!(bench.run(&["MARKET.DEPTH m"]), format!("APPLIED [] [] {}", last + 1));
+}
