@@ -140,6 +140,7 @@ routes! {
     Get 200 "/v1/markets/{market}" "MARKET.GET";
     Get 200 "/v1/markets/{market}/depth" "MARKET.DEPTH";
     Get 200 "/v1/markets/{market}/trades" "MARKET.TRADES";
+    Get 200 "/v1/markets/{market}/ticker" "MARKET.TICKER";
     Post 200 "/v1/markets/{market}/halt" "MARKET.HALT";
     Post 200 "/v1/markets/{market}/resume" "MARKET.RESUME";
     Post 201 "/v1/markets/{market}/orders" "ORDER.PLACE";

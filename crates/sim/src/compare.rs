@@ -217,7 +217,7 @@ fn both(
     if let Command::Digest(_) = command {
         ours.facts = digest_alone(&ours);
     }
-    if let (Command::MarketDepth(_), true) = (command, ours.is_applied()) {
+    if let (Command::MarketDepth(_) | Command::MarketTicker(_), true) = (command, ours.is_applied()) {
         // The model counts no events.
         ours.facts.pop();
     }

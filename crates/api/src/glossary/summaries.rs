@@ -78,6 +78,7 @@ pub(crate) const COMMANDS_ZH: &[(&str, &str)] = &[
     ("MARKET.RESUME", "恢复交易。"),
     ("MARKET.TRADES", "列出最近成交，最新的在前；最多保留一百笔：成交号、价格、数量、吃单方向、时刻。"),
     ("MARKET.LIST", "按名称顺序分页列出市场：市场、状态、最优买价、最优卖价、挂单数、成交数。"),
+    ("MARKET.TICKER", "查询行情：最近一笔成交，以及最优价与其数量。"),
     ("MARKET.DEPTH", "查询盘口深度，最优价在前：价格、数量、挂单笔数。"),
     ("ORDER.PLACE", "下单，能成交的部分立即成交。"),
     ("ORDER.CANCEL", "撤单。"),

@@ -281,6 +281,11 @@ commands! {
         (market: Id) {"COUNT" count: RowCount = RowCount::TEN}
         Bare [trades: rows(&TRADE)] refuses [MarketNotFound] events []
         rules { verb: Read, batch: Joins };
+    Read 103 "MARKET.TICKER" MarketTicker on Market [market] "Shows a market's last trade and its best prices with their quantities."
+        (market: Id) {}
+        Map [market: TEXT, last_price: INTEGER.or_none(), last_quantity: INTEGER.or_none(), last_side: SIDE.or_none(), last_at: INTEGER.or_none(), best_bid: INTEGER.or_none(), bid_quantity: INTEGER.or_none(), best_ask: INTEGER.or_none(), ask_quantity: INTEGER.or_none(), trades: INTEGER, sequence: INTEGER]
+        refuses [MarketNotFound] events []
+        rules { verb: Read, batch: Joins };
     Read 102 "MARKET.LIST" MarketList on Market [] "Lists markets by name, a page at a time: market, status, best_bid, best_ask, orders, trades."
         () {"PREFIX" prefix: Option<Text> = None, "AFTER" after: Option<Id> = None, "COUNT" count: RowCount = RowCount::HUNDRED}
         Bare [markets: rows(&MARKET)] refuses [] events []

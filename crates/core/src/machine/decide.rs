@@ -94,6 +94,7 @@ pub(super) fn decide(
         | C::CouponList(_)
         | C::MarketGet(_)
         | C::MarketDepth(_)
+        | C::MarketTicker(_)
         | C::MarketList(_)
         | C::MarketTrades(_)
         | C::OrderGet(_)

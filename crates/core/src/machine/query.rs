@@ -43,6 +43,7 @@ fn read(machine: &Machine, command: &Command, now: TimeMs) -> Verdict {
         C::MarketGet(get) => markets::query::market(state, &get.market),
         C::MarketDepth(get) => markets::query::depth(state, &get.market, get.levels, machine.sequence),
         C::MarketTrades(get) => markets::query::trades(state, &get.market, get.count),
+        C::MarketTicker(get) => markets::query::ticker(state, &get.market, machine.sequence),
         C::MarketList(list) => markets::query::list(state, list),
         C::OrderGet(get) => markets::query::order(state, &get.market, &get.order, now),
         C::Digest(digest) => Ok(digest_of(machine, digest.resource.0.as_ref())),

@@ -60,6 +60,7 @@ pub(super) const LINES: &[&str] = &[
     "COUPON.RESUME k",
     "MARKET.CREATE new",
     "MARKET.GET m",
+    "MARKET.TICKER m",
     "MARKET.LIST COUNT 5",
     "MARKET.HALT m",
     "MARKET.RESUME m",

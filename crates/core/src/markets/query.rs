@@ -44,6 +44,26 @@ pub(crate) fn depth(state: &State, id: &Id, levels: RowCount, sequence: u64) -> 
     Ok(facts![rows(Side::Buy), rows(Side::Sell), sequence])
 }
 
+/// The last trade, the best prices with their quantities, and the sequence of the last event that they show.
+pub(crate) fn ticker(state: &State, id: &Id, sequence: u64) -> Verdict {
+    let (slot, market) = state.markets.existing(id)?;
+    let last = state.markets.tapes.of(slot).next();
+    let best = |side| state.markets.books.get(slot).crossing(side, None).next();
+    let mut figures = facts![
+        id,
+        last.map(|trade| trade.price),
+        last.map(|trade| trade.quantity),
+        last.map(|trade| trade.taker_side.word()),
+        last.map(|trade| trade.at),
+    ];
+    for side in [Side::Buy, Side::Sell] {
+        let (price, quantity) = best(side).map(|(price, level)| (price, level.quantity)).unzip();
+        figures.extend(facts![price, quantity]);
+    }
+    figures.extend(facts![market.trades, sequence]);
+    Ok(figures)
+}
+
 /// The last trades, latest first: trade, price, quantity, side of the taker, at.
 pub(crate) fn trades(state: &State, id: &Id, count: RowCount) -> Verdict {
     let (slot, _) = state.markets.existing(id)?;

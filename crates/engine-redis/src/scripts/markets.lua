@@ -312,11 +312,6 @@ query["MARKET.GET"] = function(command)
   }
 end
 
-query["MARKET.LIST"] = lists.answer("market", function(id, market)
-  local bid, ask = book.best(id, "BUY"), book.best(id, "SELL")
-  return { id, status_of(market), bid or false, ask or false, market.orders, market.trades }
-end)
-
 -- Up to `count` levels of a side, best first: price, quantity, orders.
 local function levels_of(market, side, count)
   local rows = {}
@@ -326,6 +321,23 @@ local function levels_of(market, side, count)
   end
   return rows
 end
+
+-- The last trade, the best prices with their quantities, and the sequence of the last event that they show.
+query["MARKET.TICKER"] = function(command)
+  local id = command.market
+  local market = existing(id)
+  local last = market.trades > 0 and records.get("tape", book.tape_key(id, market.trades))
+  local bid, ask = levels_of(id, "BUY", 1)[1], levels_of(id, "SELL", 1)[1]
+  return {
+    id, last and last.price, last and last.quantity, last and last.taker_side, last and last.at, bid and bid[1] or false,
+    bid and bid[2] or false, ask and ask[1] or false, ask and ask[2] or false, market.trades, call.meta.sequence,
+  }
+end
+
+query["MARKET.LIST"] = lists.answer("market", function(id, market)
+  local bid, ask = book.best(id, "BUY"), book.best(id, "SELL")
+  return { id, status_of(market), bid or false, ask or false, market.orders, market.trades }
+end)
 
 query["MARKET.DEPTH"] = function(command)
   existing(command.market)

@@ -417,6 +417,23 @@ impl Model {
         Ok(facts![last.map(row).collect::<Vec<_>>()])
     }
 
+    /// All of the ticker but the sequence.
+    pub(super) fn show_ticker(&self, id: &Id) -> Verdict {
+        let market = self.market(id)?;
+        let last = market.tape.last();
+        let mut shown = facts![id, last.map(|its| its.1), last.map(|its| its.2)];
+        shown.extend(facts![last.map(|its| its.3.word()), last.map(|its| its.4)]);
+        for side in [Side::Buy, Side::Sell] {
+            let price = market.best(side);
+            let at_best = market.orders.iter().filter(|order| order.is_open() && order.side == side);
+            let quantity: u64 =
+                at_best.filter(|order| order.price == price).map(|order| order.remaining).sum();
+            shown.extend(facts![price, price.map(|_| quantity)]);
+        }
+        shown.extend(facts![market.trades]);
+        Ok(shown)
+    }
+
     pub(super) fn show_order(&self, market: &Id, name: &Id, now: TimeMs) -> Verdict {
         self.market(market)?;
         let Some(at) = self.visible_order(market, name, now) else {

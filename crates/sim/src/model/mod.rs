@@ -328,6 +328,7 @@ impl Model {
             C::MarketGet(c) => self.show_market(&c.market),
             C::MarketDepth(c) => self.show_depth(&c.market, c.levels.get()),
             C::MarketTrades(c) => self.show_trades(&c.market, c.count.get()),
+            C::MarketTicker(c) => self.show_ticker(&c.market),
             C::OrderGet(c) => self.show_order(&c.market, &c.order, now),
             _ if command.page().is_some() => self.list(command, now),
             C::OperationGet(c) => self.show_operation(namespace, &c.operation, now),

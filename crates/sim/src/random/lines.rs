@@ -332,6 +332,7 @@ impl Writer {
             (3, 0) => format!("COUPON.GET {}", self.coupon()),
             (3, 1) => format!("COUPON.CLAIMED {} {serial}", self.coupon()),
             (3, _) => format!("COUPON.CHECK {} {}", self.coupon(), self.subject()),
+            (_, 0) if serial.is_multiple_of(2) => format!("MARKET.TICKER {}", self.name(MARKETS)),
             (_, 0) => format!("MARKET.GET {}", self.name(MARKETS)),
             (_, 1) => format!("MARKET.DEPTH {} LEVELS {serial}", self.name(MARKETS)),
             (_, 2) if serial.is_multiple_of(2) => {

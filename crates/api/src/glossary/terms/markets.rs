@@ -1,7 +1,7 @@
 //! What names mean in commands, codes and events of markets and orders.
 
 use super::{Term, Unit, figure, word};
-use Unit::{BaseUnits, Price};
+use Unit::{BaseUnits, Price, StampMs};
 
 pub(super) const TERMS: &[Term] = &[
     word(
@@ -10,6 +10,24 @@ pub(super) const TERMS: &[Term] = &[
         "sequence of the partition's last event that the book shows",
         "盘口所反映的分区最后一个事件的序号",
     ),
+    word(
+        "MARKET.TICKER",
+        "sequence",
+        "sequence of the partition's last event that it shows",
+        "所反映的分区最后一个事件的序号",
+    ),
+    figure(
+        "",
+        "last_price",
+        Price,
+        "the price of the last trade; absent before the first",
+        "最近成交价；尚无成交时无值",
+    ),
+    figure("", "last_quantity", BaseUnits, "the quantity of the last trade", "最近成交数量"),
+    word("", "last_side", "the side of the order that took in the last trade", "最近成交的吃单方向"),
+    figure("", "last_at", StampMs, "when the last trade happened", "最近成交时刻"),
+    figure("", "bid_quantity", BaseUnits, "the quantity at the best bid", "最优买价上的数量"),
+    figure("", "ask_quantity", BaseUnits, "the quantity at the best ask", "最优卖价上的数量"),
     word("MARKET.TRADES", "trades", "the latest trades, newest first", "最近成交，最新的在前"),
     word(
         "MARKET.TRADES",
