@@ -59,6 +59,7 @@ struct Camt<'d, 'm> {
     draft: &'d mut Draft<'m>,
     numbers: Numbers,
     is_ours: bool,
+    has_account: bool,
     from: Option<Day>,
     through: Option<Day>,
     balances: Balances,
@@ -75,6 +76,7 @@ pub(crate) fn read(input: impl Read, map: &Map, draft: &mut Draft<'_>) -> Result
         draft,
         numbers,
         is_ours: true,
+        has_account: false,
         from: None,
         through: None,
         balances: Balances::default(),
@@ -161,7 +163,7 @@ impl Camt<'_, '_> {
         };
         match below.as_slice() {
             [] => {
-                (self.is_ours, self.from, self.through) = (true, None, None);
+                (self.is_ours, self.has_account, self.from, self.through) = (true, false, None, None);
                 self.balances = Balances::default();
             }
             ["Bal"] => self.balance = Balance { line, ..Balance::default() },
@@ -171,6 +173,9 @@ impl Camt<'_, '_> {
                 self.entry.parts.push(Part { line, ..Part::default() });
             }
             ["Ntry", "NtryDtls", "TxDtls", "Amt"] => self.part().currency = currency(),
+            ["Ntry", "NtryDtls", "TxDtls", "AmtDtls", "TxAmt", "Amt"] if self.part().amount.is_none() => {
+                self.part().currency = currency();
+            }
             _ => {}
         }
     }
@@ -184,7 +189,7 @@ impl Camt<'_, '_> {
         let Some(below) = below(path) else { return Ok(()) };
         match below.as_slice() {
             ["Acct", "Id", "IBAN"] | ["Acct", "Id", "Othr", "Id"] => {
-                self.is_ours = self.draft.is_ours(line, text);
+                (self.is_ours, self.has_account) = (self.draft.is_ours(line, text), true);
             }
             ["FrToDt", "FrDtTm"] => self.from = day(text),
             ["FrToDt", "ToDtTm"] => self.through = day(text),
@@ -194,6 +199,7 @@ impl Camt<'_, '_> {
             ["Bal"] => self.end_balance(),
             ["Ntry", rest @ ..] => self.end_of_entry(rest, text)?,
             [] => {
+                self.draft.check_named(self.has_account, line)?;
                 // The account comes after the days.
                 if let (Some((from, through)), true) = (self.from.zip(self.through), self.is_ours) {
                     self.draft.about(from, through);
@@ -229,7 +235,7 @@ impl Camt<'_, '_> {
             ["CdtDbtInd"] => text.clone_into(&mut entry.whole.mark),
             // In later versions the code is an element of its own.
             ["Sts"] if entry.status.is_empty() => text.clone_into(&mut entry.status),
-            ["Sts", "Cd"] => text.clone_into(&mut entry.status),
+            ["Sts", "Cd" | "Prtry"] => text.clone_into(&mut entry.status),
             ["BookgDt", "Dt" | "DtTm"] => text.clone_into(&mut entry.booked),
             ["ValDt", "Dt" | "DtTm"] => text.clone_into(&mut entry.valued),
             ["AcctSvcrRef" | "NtryRef"] => add(&mut entry.whole.reference, text),
@@ -243,6 +249,8 @@ impl Camt<'_, '_> {
         let part = self.part();
         match below {
             ["Amt"] => part.amount = Some(text.to_owned()),
+            // Early versions have it here alone.
+            ["AmtDtls", "TxAmt", "Amt"] if part.amount.is_none() => part.amount = Some(text.to_owned()),
             ["CdtDbtInd"] => text.clone_into(&mut part.mark),
             ["Refs", "EndToEndId"] => text.clone_into(&mut part.operation),
             ["Refs", "TxId" | "InstrId" | "AcctSvcrRef" | "MsgId" | "PmtInfId"]
@@ -268,9 +276,17 @@ impl Camt<'_, '_> {
         if !self.is_ours {
             return Ok(());
         }
-        if entry.status != "BOOK" {
-            self.draft.skip();
-            return Ok(());
+        match entry.status.as_str() {
+            "BOOK" => {}
+            "PDNG" | "INFO" | "FUTR" => {
+                self.draft.skip();
+                return Ok(());
+            }
+            other => {
+                self.balances.is_partial = true;
+                self.draft.bad(entry.whole.line, format!("'{other}' is no status of an entry"));
+                return Ok(());
+            }
         }
         match self.lines(&entry) {
             Err(reason) => {

@@ -34,7 +34,11 @@ impl Places {
                     format!("there is no column '{name}', only {}", heads.join(", ")),
                 )
             };
-            heads.iter().position(|head| *head == name).ok_or_else(missing)
+            let at = heads.iter().position(|head| *head == name).ok_or_else(missing)?;
+            match heads[at + 1..].contains(&name) {
+                true => Err(BookError::format(records.line, format!("there are two columns '{name}'"))),
+                false => Ok(at),
+            }
         };
         let optional = |name: &Option<String>| name.as_deref().map(place).transpose();
         let of_kind = |statement, count| if kind == Kind::Count { count } else { statement };
@@ -56,14 +60,22 @@ impl Places {
 /// Reads a file.
 pub(crate) fn read(input: impl Read, map: &Map, draft: &mut Draft<'_>) -> Result<(), BookError> {
     let input = Utf8::new(input, map.csv.encoding.as_deref())?;
-    let mut records = Records::new(input, map.delimiter()?, map.csv.lines_before)?;
+    let mut records = Records::new(input, map.delimiter()?, map.quote()?, map.csv.lines_before)?;
     if !records.next()? {
         return Err(BookError::Empty);
     }
     let places = Places::find(&map.columns, map.kind, &records)?;
     let numbers = map.numbers();
     let mut reference = String::new();
+    let ends_at = map.csv.ends_at.as_deref().filter(|its| !its.is_empty());
     while records.next()? {
+        if ends_at.is_some_and(|its| records.field(0).starts_with(its)) {
+            break;
+        }
+        // Banks fill pages up with delimiters.
+        if (0..records.len()).all(|at| records.field(at).is_empty()) {
+            continue;
+        }
         if let Some(account) = places.account
             && records.len() == places.fields
             && !draft.is_ours(records.line, records.field(account))
@@ -97,6 +109,10 @@ fn line<'r, R: Read>(
     if records.len() != places.fields {
         return Err(format!("it has {} fields, and the heading has {}", records.len(), places.fields));
     }
+    if (0..records.len()).any(|at| swallows(records.field(at), map, places.fields)) {
+        let what = "a field goes on over several lines and has as many delimiters as the heading; is a quotation mark left open? See csv.quote";
+        return Err(what.to_owned());
+    }
     if let Some(wrong) = places.currency.and_then(|at| draft.wrong_currency(records.field(at))) {
         return Err(wrong);
     }
@@ -119,6 +135,15 @@ fn line<'r, R: Read>(
         }
     }
     Ok(Line { line: records.line, day, amount, operation, reference: "" })
+}
+
+/// Whether a field may have another line in it: from a quotation mark in one to a mark in the next there are as many delimiters as
+/// in a line.
+fn swallows(field: &str, map: &Map, fields: usize) -> bool {
+    let is_delimiter = |byte: &u8| map.delimiter().is_ok_and(|delimiter| delimiter == *byte);
+    field.contains('\n')
+        && fields > 1
+        && field.bytes().filter(|byte| is_delimiter(byte)).count() >= fields - 1
 }
 
 /// The amount by one column, by one with a mark beside it, or by two.

@@ -42,6 +42,13 @@ impl Day {
         self.0.abs_diff(other.0)
     }
 
+    /// Whether a date can be written and read in a format of strftime.
+    pub(crate) fn is_format(format: &str) -> bool {
+        let date = Date::constant(2026, 11, 30);
+        let text = jiff::fmt::strtime::format(format, date);
+        text.is_ok_and(|text| Self::read(&text, format) == Some(Self::from(date)))
+    }
+
     /// Reads a date in a format of strftime.
     pub(crate) fn read(text: &str, format: &str) -> Option<Self> {
         Date::strptime(format, text).ok().map(Self::from)

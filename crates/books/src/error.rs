@@ -29,6 +29,12 @@ pub enum BookError {
     /// The file has no line, and nobody says of which days it is.
     #[error("the file has no line and names no days; say with --from and --to of which days it is")]
     NoDays,
+    /// The days that the file is about are wrong.
+    #[error("{what}")]
+    Days {
+        /// What is wrong.
+        what: String,
+    },
     /// No line could be read.
     #[error("none of the {count} lines could be read; the first: line {line}: {reason}")]
     Unreadable {

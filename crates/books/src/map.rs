@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::BookError;
+use crate::day::Day;
 use crate::number::Numbers;
 
 /// The maximum number of decimals of an amount.
@@ -128,6 +129,10 @@ pub(crate) struct Csv {
     /// How many lines are before the heading.
     #[serde(default)]
     pub(crate) lines_before: u32,
+    /// What is around a field that has delimiters in it, or `none`.
+    quote: Option<String>,
+    /// What the first field begins with where the lines are over.
+    pub(crate) ends_at: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -197,6 +202,7 @@ impl Map {
             return wrong("amounts.thousands and amounts.decimal are the same sign");
         }
         self.delimiter()?;
+        self.quote()?;
         match self.kind {
             Kind::Count => self.check_count(),
             Kind::Statement => self.check_statement(),
@@ -221,6 +227,19 @@ impl Map {
         }
         if columns.date.is_none() {
             return wrong("columns.date is missing");
+        }
+        if let Some(format) = &columns.date_format
+            && !Day::is_format(format)
+        {
+            return Err(BookError::map(format!(
+                "columns.date_format: '{format}' does not give a day, as %d.%m.%Y does"
+            )));
+        }
+        if self.there.account.is_some() && columns.account.is_none() {
+            return wrong("there.account is compared with a column; name it as columns.account");
+        }
+        if self.there.currency.is_some() && columns.currency.is_none() {
+            return wrong("there.currency is compared with a column; name it as columns.currency");
         }
         match (&columns.amount, &columns.credit, &columns.debit) {
             (Some(_), None, None) | (None, Some(_), Some(_)) => Ok(()),
@@ -261,6 +280,18 @@ impl Map {
         let delimiter = self.csv.delimiter.unwrap_or(',');
         let byte = u8::try_from(delimiter).ok().filter(|byte| byte.is_ascii() && !b"\"\r\n".contains(byte));
         byte.ok_or_else(|| BookError::map(format!("csv.delimiter cannot be '{delimiter}'")))
+    }
+
+    /// The quotation mark, if there is one.
+    pub(crate) fn quote(&self) -> Result<Option<u8>, BookError> {
+        let text = self.csv.quote.as_deref().unwrap_or("\"");
+        match text.as_bytes() {
+            _ if text == "none" => Ok(None),
+            [byte] if byte.is_ascii_punctuation() && Ok(*byte) != self.delimiter().map_err(|_| ()) => {
+                Ok(Some(*byte))
+            }
+            _ => Err(BookError::map(format!("csv.quote cannot be '{text}'; it is a sign, or 'none'"))),
+        }
     }
 
     /// How far local midnight is from that of UTC, in milliseconds.
@@ -310,6 +341,13 @@ mod tests {
             ("match.tolerance_days = 40", "at most 31"),
             ("amounts.thousands = '.'", "same sign"),
             ("csv.delimiter = '\"'", "delimiter"),
+            ("csv.quote = 'ab'", "csv.quote"),
+            (
+                "here.account = 'a'\namounts.scale = 2\n[columns]\ndate = 'd'\ndate_format = '%Q'",
+                "date_format",
+            ),
+            (&format!("there.account = 'x'\n{LEAST}"), "columns.account"),
+            (&format!("there.currency = 'x'\n{LEAST}"), "columns.currency"),
             ("kind = 'count'", "columns.sku"),
             ("kind = 'count'\nformat = 'mt940'", "CSV"),
         ] {

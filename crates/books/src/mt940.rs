@@ -45,6 +45,7 @@ struct Mt940<'d, 'm> {
     draft: &'d mut Draft<'m>,
     numbers: Numbers,
     is_ours: bool,
+    has_account: bool,
     balances: Balances,
     movement: Option<Movement>,
     /// Where the statement begins that has no closing balance yet.
@@ -60,6 +61,7 @@ pub(crate) fn read(input: impl Read, map: &Map, draft: &mut Draft<'_>) -> Result
         draft,
         numbers,
         is_ours: true,
+        has_account: false,
         balances: Balances::default(),
         movement: None,
         open_since: None,
@@ -116,9 +118,10 @@ impl Mt940<'_, '_> {
             "20" => {
                 self.take_movement()?;
                 self.check_closed()?;
+                self.has_account = false;
                 (self.open_since, self.is_ours, self.balances) = (Some(line), true, Balances::default());
             }
-            "25" => self.is_ours = self.draft.is_ours(line, text.trim()),
+            "25" => (self.is_ours, self.has_account) = (self.draft.is_ours(line, text.trim()), true),
             "60F" | "60M" => self.balance(line, text, true),
             "61" => {
                 self.take_movement()?;
@@ -131,6 +134,7 @@ impl Mt940<'_, '_> {
             }
             "62F" | "62M" => {
                 self.take_movement()?;
+                self.draft.check_named(self.has_account, line)?;
                 self.balance(line, text, false);
                 self.open_since = None;
                 if let (Some(wrong), true) = (self.balances.wrong(&self.numbers), self.is_ours) {

@@ -27,12 +27,19 @@ pub(crate) struct Records<R> {
 
 impl<R: Read> Records<R> {
     /// Begins behind some lines.
-    pub(crate) fn new(input: Utf8<R>, delimiter: u8, lines_before: u32) -> Result<Self, BookError> {
+    pub(crate) fn new(
+        input: Utf8<R>,
+        delimiter: u8,
+        quote: Option<u8>,
+        lines_before: u32,
+    ) -> Result<Self, BookError> {
         let mut input = BufReader::new(input);
         for _ in 0..lines_before {
             input.skip_until(b'\n')?;
         }
-        let core = ReaderBuilder::new().delimiter(delimiter).build();
+        let mut builder = ReaderBuilder::new();
+        builder.delimiter(delimiter).quoting(quote.is_some()).quote(quote.unwrap_or(b'"'));
+        let core = builder.build();
         let (text, ends) = (vec![0; RECORD_BYTES_MAX], vec![0; FIELDS_MAX]);
         Ok(Self { input, core, text, ends, fields: 0, line: 0, lines_before })
     }
@@ -91,7 +98,7 @@ mod tests {
     fn records(text: &str, lines_before: u32) -> Records<&[u8]> {
         let input = Utf8::new(text.as_bytes(), None);
         input
-            .and_then(|input| Records::new(input, b';', lines_before))
+            .and_then(|input| Records::new(input, b';', Some(b'"'), lines_before))
             .unwrap_or_else(|error| panic!("{error}"))
     }
 

@@ -210,6 +210,10 @@ impl State {
     /// # Errors
     /// When nothing of this name is open.
     pub fn close(&mut self, id: &str, reason: &str, on: Day) -> Result<(), BookError> {
+        if self.of.starts_with("Count") {
+            let text = "a count has nothing to close: put the stock right, or count again";
+            return Err(BookError::state(text));
+        }
         let take = |part: &mut Option<Part>| {
             let open = &mut part.as_mut()?.open;
             open.iter().position(|its| its.id == id).map(|at| open.remove(at))
@@ -220,6 +224,12 @@ impl State {
         let (line, movement) = (its.line_key(), its.movement_key());
         self.closed.push(Closed { id: its.id, reason: reason.to_owned(), on, line, movement });
         Ok(())
+    }
+
+    /// Whether something with this id is open.
+    #[must_use]
+    pub fn is_open(&self, id: &str) -> bool {
+        self.last.iter().flat_map(|part| &part.open).any(|its| its.id == id)
     }
 
     #[cfg(test)]

@@ -174,6 +174,18 @@ impl<'m> Draft<'m> {
         false
     }
 
+    /// Refuses a statement that does not say of which account it is, if the map does.
+    pub(crate) fn check_named(&self, is_named: bool, line: u32) -> Result<(), BookError> {
+        match (&self.map.there.account, is_named) {
+            (Some(expected), false) => {
+                let what =
+                    format!("the statement does not say of which account it is, and the map says {expected}");
+                Err(BookError::format(line, what))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// What is wrong with a currency, if the map names another one.
     pub(crate) fn wrong_currency(&self, currency: &str) -> Option<String> {
         let expected = self.map.there.currency.as_deref()?;
@@ -206,8 +218,13 @@ impl<'m> Draft<'m> {
         let (first, last) = self.days.unzip();
         let from = self.reading.from.or(first).ok_or(BookError::NoDays)?;
         let through = self.reading.through.or(last).ok_or(BookError::NoDays)?;
+        let wrong = |what: String| Err(BookError::Days { what });
         if through < from {
-            return Err(BookError::format(0, format!("it ends on {through}, before it begins on {from}")));
+            return wrong(format!("the file ends on {through}, before it begins on {from}"));
+        }
+        // A state that went on to there would refuse the next files.
+        if through > self.reading.today.plus(1) {
+            return wrong(format!("the file ends on {through}, which is in the future"));
         }
         let Self { items, bad, bad_count, skipped, foreign, .. } = self;
         Ok(Statement { items, bad, bad_count, skipped, foreign, from, through })

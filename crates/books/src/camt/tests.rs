@@ -104,10 +104,43 @@ fn other_files_are_refused_with_the_reason() {
         (whole.split("</Stmt>").next().unwrap_or_default().to_owned(), "cut off"),
         (whole.replace("</Ntry>", "</Nrty>"), "line 9"),
         (whole.replace("<Cd>BOOK", "<Cd>&bank;"), "entity 'bank'"),
+        (
+            whole.replace(&format!("<Acct><Id><IBAN>{OURS}</IBAN></Id></Acct>"), ""),
+            "does not say of which account",
+        ),
         (file("DE99", "11.00", &entry("1.00", "CRDT", "2026-11-29", "")), "of account DE99"),
         ("<a>".repeat(100), "too deep"),
     ] {
         let error = read(&text).map(|_| ());
         assert!(error.as_ref().is_err_and(|why| why.contains(said)), "{said}: {error:?}");
     }
+}
+
+#[test]
+fn amounts_of_transactions_are_found_where_early_versions_have_them() {
+    let part = |amount, id| {
+        format!(
+            "<TxDtls><Refs><EndToEndId>{id}</EndToEndId></Refs><AmtDtls><InstdAmt><Amt Ccy=\"USD\">9.99</Amt></InstdAmt>\
+             <TxAmt><Amt Ccy=\"EUR\">{amount}</Amt></TxAmt></AmtDtls></TxDtls>"
+        )
+    };
+    let two = format!("<NtryDtls>{}{}</NtryDtls>", part("1.00", "op-1"), part("2.00", "op-2"));
+    let statement = read(&file(OURS, "13.00", &entry("3.00", "CRDT", "2026-11-30", &two)));
+    let statement = statement.unwrap_or_else(|error| panic!("{error}"));
+    let found: Vec<_> = statement.items.iter().map(|its| (its.amount, its.operation)).collect();
+    assert_eq!(found, [(100, "op-1"), (200, "op-2")]);
+}
+
+#[test]
+fn an_entry_is_passed_over_only_if_it_says_that_it_is_not_booked() {
+    let plain = entry("3.00", "CRDT", "2026-11-30", "");
+    let with = |status: &str| plain.replace("<Cd>BOOK</Cd>", status);
+    let entries = ["PDNG", "INFO", "FUTR", "<Prtry>BOOK</Prtry>", "Book", ""].map(with);
+    let statement = read(&file(OURS, "13.00", &entries.concat())).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        (statement.skipped, statement.items.len(), statement.bad_count),
+        (3, 1, 2),
+        "{:?}",
+        statement.bad
+    );
 }

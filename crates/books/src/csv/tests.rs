@@ -85,7 +85,7 @@ fn a_statement_in_another_encoding_with_marks_and_separators_is_read() {
         assert!(reasons[at].1.contains(said), "{reasons:?}");
     }
     // The same bytes without the encoding: the line with letters that are no UTF-8 is named.
-    let utf8 = GERMAN.replace("encoding = \"windows-1252\"", "").replace("currency = \"W", "#");
+    let utf8 = GERMAN.replace("encoding = \"windows-1252\"", "").replace("currency = ", "#");
     let statement = read(&utf8, &latin).unwrap_or_else(|error| panic!("{error}"));
     assert!(bad(&statement)[0].1.contains("csv.encoding"), "{:?}", bad(&statement));
 }
@@ -123,4 +123,44 @@ fn files_that_say_nothing_are_refused_with_the_reason() {
     let utf8 = GERMAN.replace("encoding = \"windows-1252\"", "");
     let error = read(&utf8, other.as_bytes()).map(|_| ()).map_err(|error| error.to_string());
     assert!(error.as_ref().is_err_and(|why| why.contains("of account DE99")), "{error:?}");
+}
+
+const FOUR: &str = "here.account = 'bank'\namounts.scale = 2\n[columns]\ndate = 'd'\namount = 'a'\noperation = 'o'\nreferences = ['t']\n";
+
+#[test]
+fn a_quotation_mark_swallows_no_line_in_silence() {
+    let at_end = "d,a,o,t\n2026-11-03,1.00,q-1,\"hello\n2026-11-03,900.00,gone,x\n2026-11-03,2.00,,bye\"\n2026-11-04,1,x,\n";
+    let between = "d,t,a,o\n2026-11-03,\"hello,1.00,q-1\n2026-11-03,\"bye,2.00,q-2\n2026-11-04,,1,x\n";
+    let real = "d,a,o,t\n2026-11-03,1.00,q-1,\"hello,\n you\"\n";
+    for (text, lines, bad_lines) in [(at_end, 1, 1), (between, 1, 1), (real, 1, 0)] {
+        let statement = read(FOUR, text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((statement.items.len(), statement.bad_count), (lines, bad_lines), "{text}");
+        assert!(bad(&statement).iter().all(|(line, why)| *line == 2 && why.contains("csv.quote")), "{text}");
+    }
+    let none = format!("csv.quote = 'none'\n{FOUR}");
+    let statement = read(&none, between.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((statement.items.len(), statement.bad_count), (3, 0));
+    assert_eq!(lines(&statement)[0].4, "\"hello");
+}
+
+#[test]
+fn what_is_behind_the_lines_is_passed_over_and_columns_are_not_guessed() {
+    let text = "d,a,o,t\n2026-11-03,1.00,q-1,\n,,,\nSum,1.00,,\nmade,by,a,bank\n";
+    let ends = format!("csv.ends_at = 'Sum'\n{FOUR}");
+    let statement = read(&ends, text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((statement.items.len(), statement.bad_count), (1, 0));
+    let statement = read(FOUR, text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((statement.items.len(), statement.bad_count), (1, 2));
+    let error = read(FOUR, b"d,a,o,t,a\n2026-11-03,1,q,,2\n").map(|_| ()).map_err(|error| error.to_string());
+    assert!(error.as_ref().is_err_and(|why| why.contains("two columns 'a'")), "{error:?}");
+    let map = Map::read(FOUR).unwrap_or_else(|error| panic!("{error}"));
+    let today = "2026-12-01".parse().unwrap_or(Day(0));
+    let reading = |through| Reading { today, limit: 100, from: None, through: Some(through) };
+    let error = |through| {
+        Statement::read(text.as_bytes(), &map, reading(through)).map(|_| ()).map_err(|its| its.to_string())
+    };
+    assert!(error(today.plus(1)).is_ok());
+    assert!(
+        error(today.plus(2)).is_err_and(|why| why == "the file ends on 2026-12-03, which is in the future")
+    );
 }

@@ -12,6 +12,10 @@ impl Matcher<'_> {
         for at in self.statement.items.open().collect::<Vec<_>>() {
             let its = self.statement.items.get(at);
             let is_doubled = self.twins.has(&its) || self.names_again(at, &its);
+            if self.map.kind == Kind::Count && its.amount == 0 && !is_doubled {
+                // Nothing is there, and Scarce knows no such item.
+                continue;
+            }
             let matter = if is_doubled { Matter::Doubled } else { Matter::MissingHere };
             let (finding, is_carried) = (self.finding(matter, &its, true), its.since.is_some());
             self.note_again(finding, is_carried);

@@ -74,6 +74,7 @@ fn other_files_are_refused_with_the_reason() {
             "line 2: the statement that begins here has no closing balance",
         ),
         (whole.replace("12030000/202051", "12030000/9"), "of account 12030000/9"),
+        (whole.replace(":25:12030000/202051\r\n", ""), "does not say of which account"),
         ("x".repeat(10_000), "too long"),
     ] {
         let error = read(&text).map(|_| ());

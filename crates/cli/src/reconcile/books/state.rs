@@ -39,7 +39,10 @@ pub(super) fn load(options: &BookFile, map: &Map, today: Day) -> Result<Option<(
         }
     };
     for close in &options.close {
-        let pair = close.split_once('=').filter(|(_, reason)| !reason.trim().is_empty());
+        // There may be such signs in an id.
+        let mut pairs = close.match_indices('=').map(|(at, _)| (&close[..at], &close[at + 1..]));
+        let pair = pairs.find(|(id, _)| state.is_open(id)).or_else(|| close.split_once('='));
+        let pair = pair.filter(|(_, reason)| !reason.trim().is_empty());
         let (id, reason) = pair.ok_or_else(|| {
             Failed::text(
                 Exit::Usage,
