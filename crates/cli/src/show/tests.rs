@@ -22,7 +22,7 @@ fn values_stand_under_their_names() {
     ]);
     assert_eq!(
         shown("MARKET.DEPTH m", &depth),
-        "  bids  (none)\n  asks\n    price  quantity  orders\n    100    2         1\n  sequence  9\n"
+        "  bids      (none)\n  asks\n    price  quantity  orders\n    100    2         1\n  sequence  9\n"
     );
 }
 
