@@ -97,7 +97,10 @@ fn install(log: &mut Log, packages: &[&str]) -> Result<(), Box<dyn Error>> {
 /// Waits for another installation on this machine, for five minutes, instead of failing beside it.
 fn apt(words: &[&str]) -> Command {
     let mut command = Command::new("apt-get");
-    command.args(words).args(["--quiet=2", "-o", "DPkg::Lock::Timeout=300"]).env("DEBIAN_FRONTEND", "noninteractive");
+    command
+        .args(words)
+        .args(["--quiet=2", "-o", "DPkg::Lock::Timeout=300"])
+        .env("DEBIAN_FRONTEND", "noninteractive");
     command
 }
 

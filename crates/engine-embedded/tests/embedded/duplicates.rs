@@ -1,12 +1,9 @@
 //! A duplicate gets the answer of the first one, also while nothing new is taken.
 
-use std::sync::mpsc;
-use std::time::Duration;
-
 use scarce_core::event::Position;
 use scarce_core::outcome::Receipt;
 use scarce_engine::consumers::ConsumerName;
-use scarce_engine::{Engine, Failure, Log};
+use scarce_engine::{Failure, Log};
 
 use crate::support::Bench;
 
@@ -47,15 +44,7 @@ fn check_duplicates(bench: &Bench, first: &[Receipt]) {
 fn on_a_full_disk_a_duplicate_gets_the_answer_of_the_first_one() {
     let mut bench = Bench::new();
     let first = apply(&bench);
-    bench.disk.set_capacity(Some(0));
-    // The segment in use has room until it is full; a batch that does not fit any more waits, unanswered.
-    let is_refused = (0..5_000).any(|unit| {
-        let (sender, receiver) = mpsc::channel();
-        let take = Bench::request(&format!("STOCK.TAKE s 1 {unit:0>64} ID {unit}"));
-        bench.engine().submit(0, vec![take], Box::new(move |answers| drop(sender.send(answers))));
-        receiver.recv_timeout(Duration::from_millis(200)).is_ok_and(|answers| answers[0].is_err())
-    });
-    assert!(is_refused, "the disk is full");
+    bench.fill_disk();
     check_duplicates(&bench, &first);
     bench.disk.set_capacity(None);
     bench.stop();

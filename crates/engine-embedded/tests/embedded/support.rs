@@ -1,6 +1,6 @@
 //! An engine in process on a disk in memory.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use scarce_core::command::table::find;
@@ -88,6 +88,24 @@ impl Bench {
     pub(crate) fn check(&self, line: &str, expected: &str) {
         let receipt = self.ask(line).unwrap_or_else(|failure| panic!("{line}: {failure}"));
         assert_eq!(receipt.outcome.to_string(), expected, "{line}");
+    }
+
+    /// Leaves the disk no room, and sells units of item `s` until one is refused: a batch then waits for room, unanswered,
+    /// because the segment in use and the spare one are full. Returns where the answers come that wait for it.
+    pub(crate) fn fill_disk(&self) -> Vec<mpsc::Receiver<Vec<Result<Receipt, Failure>>>> {
+        self.disk.set_capacity(Some(0));
+        let mut unanswered = Vec::new();
+        for unit in 0..5_000 {
+            let (sender, receiver) = mpsc::channel();
+            let take = Self::request(&format!("STOCK.TAKE s 1 {unit:0>64} ID {unit}"));
+            self.engine().submit(0, vec![take], Box::new(move |answers| drop(sender.send(answers))));
+            match receiver.recv_timeout(Duration::from_millis(200)) {
+                Ok(answers) if answers[0].is_err() => return unanswered,
+                Ok(_) => {}
+                Err(_) => unanswered.push(receiver),
+            }
+        }
+        panic!("the disk is never full");
     }
 
     pub(crate) fn digest(&self) -> String {
