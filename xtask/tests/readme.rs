@@ -64,18 +64,6 @@ fn the_readmes_have_the_same_chapters_and_name_each_other() {
 }
 
 #[test]
-fn no_link_of_a_page_for_readers_leads_nowhere() {
-    for page in [READMES[0], READMES[1], "docs/coming-from-redis-lua.md"] {
-        let text = text(page);
-        let folder = root().join(page).parent().map(Path::to_path_buf).expect("a folder");
-        for link in links(&text) {
-            let target = folder.join(link.split('#').next().unwrap_or(link));
-            assert!(target.exists(), "{page} links to {link}");
-        }
-    }
-}
-
-#[test]
 fn comments_are_no_code() {
     assert_eq!(
         code("    run it     # now\n```\n# a title\n> x # y\n```\n"),

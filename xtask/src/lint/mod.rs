@@ -5,6 +5,7 @@ mod dependencies;
 mod files;
 mod integration;
 mod lengths;
+mod links;
 mod words;
 
 use std::error::Error;
@@ -48,10 +49,11 @@ pub fn run(options: &Options) -> Ended {
     if options.tighten {
         words::tighten(&files)?;
     }
-    let rules: [(&str, Found); 6] = [
+    let rules: [(&str, Found); 7] = [
         ("length of files", Ok(lengths::files(&files))),
         ("length of functions", Ok(lengths::functions(&files))),
         ("words", words::check(&files)),
+        ("links", Ok(links::check(&files))),
         ("commits", commits::check(options.since.as_deref())),
         ("dependencies", dependencies::check()),
         ("files of integration tests", Ok(integration::check(&files))),

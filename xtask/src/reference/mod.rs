@@ -9,6 +9,8 @@ mod markdown;
 mod prose;
 mod schemas;
 
+pub use markdown::anchor;
+
 use std::path::Path;
 
 use clap::Args;
