@@ -225,11 +225,14 @@ fn rows_are_proposed_or_put_right_as_the_setting_says_while_the_log_is_projected
     }
 }
 
-/// The alarm rules that are shipped name metrics that a server has.
+/// The alarm rules and the dashboard that are shipped name metrics that a server has.
 #[test]
-fn every_metric_of_the_alarm_rules_exists() {
-    let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations/alerts/scarce.rules.yaml");
-    let rules = std::fs::read_to_string(rules).unwrap();
+fn every_metric_of_the_alarm_rules_and_the_dashboard_exists() {
+    let operations = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operations");
+    let file = |name: &str| std::fs::read_to_string(format!("{operations}/{name}")).unwrap();
+    let dashboard = file("grafana/dashboard.json");
+    serde_json::from_str::<Value>(&dashboard).expect("JSON");
+    let shipped = file("alerts/scarce.rules.yaml") + &dashboard;
     let folder = TempDir::new().unwrap();
     let url = format!("sqlite://{}", folder.path().join("shop.db").display());
     let store = folder.path().join("store");
@@ -241,12 +244,12 @@ fn every_metric_of_the_alarm_rules_exists() {
     reconciled(&mut http);
     let metrics = http.get("/metrics").text();
     let is_part = |its: char| its.is_ascii_alphanumeric() || its == '_';
-    let names = rules.split(|its| !is_part(its)).filter(|name| name.starts_with("scarce_"));
+    let names = shipped.split(|its| !is_part(its)).filter(|name| name.starts_with("scarce_"));
     let names: std::collections::BTreeSet<&str> = names.collect();
-    assert!(names.len() > 5, "{names:?}");
+    assert!(names.len() > 25, "{names:?}");
     for name in names {
-        // A counter is declared without the end of its name.
-        let declared = format!("# TYPE {} ", name.strip_suffix("_total").unwrap_or(name));
-        assert!(metrics.contains(&declared), "{name}: {metrics}");
+        // A counter and a histogram are declared without the end of their names.
+        let declared = name.strip_suffix("_total").or(name.strip_suffix("_bucket")).unwrap_or(name);
+        assert!(metrics.contains(&format!("# TYPE {declared} ")), "{name}: {metrics}");
     }
 }
