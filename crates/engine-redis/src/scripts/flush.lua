@@ -7,19 +7,34 @@ local redis_call = redis.call
 -- How many rows or members one command writes; `unpack` takes less than 8 000 words.
 local ROWS_MAX = 2000
 
--- What the call has read is of its type, or it would not have come so far.
-local function check_type(name)
+-- Checks the type of a key that is planned to be written to. What the call has read is of its type, or it would not have
+-- come so far.
+function flush.check_type(name)
   if records.is_typed(name) then return end
-  local found = redis_call("TYPE", records.key(name)).ok
-  sizes.check_type(name, found)
-  if name == "log" and found == "none" then sizes.check_log() end
+  if name ~= "log" or not sizes.check_log() then
+    sizes.check_type(name, redis_call("TYPE", records.key(name)).ok)
+  end
   records.note_type(name)
 end
 
--- A command that writes to a key, and what gives those that take it back. `complete` adds to it what the steps before
--- have come to, and says whether there is anything to write.
-local function add_step(plan, name, write, inverses, complete)
-  plan[#plan + 1] = { name = name, write = write, inverses = inverses, complete = complete }
+local check_type = flush.check_type
+
+-- What is to be written: for each step the name of the key, the command's words and how many those are, what is done for
+-- such a step, and what it needs for that. A table for each would cost more than most steps.
+--
+-- `back` gives the commands that take the step back, from its words, how many those are and what it needs. `complete` adds
+-- to the words what the steps before have come to, and gives how many there are then; there may be nothing to write.
+local plan, plan_length = {}, 0
+local STEP_VALUES = 5
+
+local function add_step(name, write, length, kind, needed)
+  local at = plan_length
+  plan[at + 1] = name
+  plan[at + 2] = write
+  plan[at + 3] = length
+  plan[at + 4] = kind
+  plan[at + 5] = needed or false
+  plan_length = at + STEP_VALUES
 end
 
 -- Hands rows on in pieces that one command can write.
@@ -36,10 +51,12 @@ local function command(name, key, words)
   if #words > 0 then return { name, key, unpack(words) } end
 end
 
--- The commands that give fields the texts that they had before; false takes a field out.
-local function put_back(key, ids, before)
-  local set, removed = {}, {}
-  for _, id in ipairs(ids) do
+-- The commands that give the fields of a write, which are so many words apart, the texts that they had before; false takes
+-- a field out.
+local function put_back(write, length, before, apart)
+  local key, set, removed = write[2], {}, {}
+  for at = 3, length, apart do
+    local id = write[at]
     if before[id] then
       set[#set + 1] = id
       set[#set + 1] = before[id]
@@ -51,59 +68,56 @@ local function put_back(key, ids, before)
   return { put or take_out, put and take_out }
 end
 
--- A HSET whose fields are added to it: the command and how many words it has.
-local function add_set_step(plan, hash)
-  local write = { "HSET", hash.key }
-  add_step(plan, hash.kind, write, function()
-    local ids = {}
-    for at = 3, #write, 2 do ids[#ids + 1] = write[at] end
-    return put_back(hash.key, ids, hash.texts)
-  end)
-  return write, 2
-end
+local CHANGING = { back = function(write, length, before) return put_back(write, length, before, 2) end }
+local REMOVING = { back = function(write, length, before) return put_back(write, length, before, 1) end }
 
--- Plans to add what stands in place of nothing.
-local function plan_added(plan, hash)
-  local write = hash.write
-  add_step(plan, hash.kind, write, function()
-    local ids = {}
-    for at = 3, hash.write_length, 2 do ids[#ids + 1] = write[at] end
-    return { command("HDEL", hash.key, ids) }
-  end)
-end
+-- Adding what stands in place of nothing.
+local NOTHING_BEFORE = {}
+local ADDING = { back = function(write, length) return put_back(write, length, NOTHING_BEFORE, 2) end }
 
 -- Reads what nothing asked for and is to be written over.
 local function read_before(hash)
-  local before, unread = hash.texts, {}
+  local before, unread, count = hash.texts, nil, 0
   for id in pairs(hash.dirty) do
-    if before[id] == nil then unread[#unread + 1] = id end
+    if before[id] == nil then
+      unread, count = unread or {}, count + 1
+      unread[count] = id
+    end
   end
-  records.prefetch(hash.kind, unread)
+  if unread then records.prefetch(hash.kind, unread, count) end
 end
 
-local function plan_hash(plan, hash)
-  if hash.write_length > 2 then plan_added(plan, hash) end
-  if not next(hash.dirty) then return end
+local function plan_hash(hash)
+  local kind, before = hash.kind, hash.texts
+  if hash.write_length > 2 then
+    check_type(kind)
+    add_step(kind, hash.write, hash.write_length, ADDING)
+  end
+  if next(hash.dirty) == nil then return end
   read_before(hash)
-  local rows, before, pack = hash.rows, hash.texts, hash.pack
-  local removed, write, length = {}, nil, 0
+  local rows, pack, removed, write, length = hash.rows, hash.pack, nil, nil, 2
   for id, text in pairs(hash.dirty) do
     if text == true then text = rows[id] and pack(rows[id]) end
     if text ~= before[id] then
       if text then
-        if not write or length > 2 * ROWS_MAX then write, length = add_set_step(plan, hash) end
+        if length > 2 * ROWS_MAX then
+          add_step(kind, write, length, CHANGING, before)
+          write, length = nil, 2
+        end
+        write = write or { "HSET", hash.key }
         write[length + 1] = id
         write[length + 2] = text
         length = length + 2
       elseif before[id] then
+        removed = removed or {}
         removed[#removed + 1] = id
       end
     end
   end
+  if write then add_step(kind, write, length, CHANGING, before) end
+  if not removed then return end
   each_piece(removed, function(piece)
-    add_step(plan, hash.kind, command("HDEL", hash.key, piece), function()
-      return put_back(hash.key, piece, before)
-    end)
+    add_step(kind, command("HDEL", hash.key, piece), #piece + 2, REMOVING, before)
   end)
 end
 
@@ -116,30 +130,33 @@ local function with_scores(members)
   return words
 end
 
-local function plan_set(plan, name, changes)
+local MEMBERS_ADDED = { back = function(write, _, members) return { command("ZREM", write[2], members) } end }
+local MEMBERS_REMOVED = {
+  back = function(write, _, members) return { command("ZADD", write[2], with_scores(members)) } end,
+}
+
+local function plan_set(name, changes)
+  check_type(name)
   local key, added, removed = records.key(name), {}, {}
   for member in pairs(changes.added) do added[#added + 1] = member end
   for member in pairs(changes.removed) do removed[#removed + 1] = member end
   each_piece(added, function(piece)
-    local function inverses() return { command("ZREM", key, piece) } end
-    add_step(plan, name, command("ZADD", key, with_scores(piece)), inverses)
+    add_step(name, command("ZADD", key, with_scores(piece)), 2 * #piece + 2, MEMBERS_ADDED, piece)
   end)
   each_piece(removed, function(piece)
-    local function inverses() return { command("ZADD", key, with_scores(piece)) } end
-    add_step(plan, name, command("ZREM", key, piece), inverses)
+    add_step(name, command("ZREM", key, piece), #piece + 2, MEMBERS_REMOVED, piece)
   end)
 end
 
 local function plan_all()
-  local plan = {}
-  records.each_hash(function(hash) plan_hash(plan, hash) end)
-  for name, changes in pairs(call.set_changes) do plan_set(plan, name, changes) end
-  operations.plan(plan, add_step, each_piece)
-  main.plan_histories(plan, add_step)
-  main.plan_meta(plan, add_step)
+  plan_length = 0
+  records.each_hash(plan_hash)
+  for name, changes in pairs(call.set_changes) do plan_set(name, changes) end
+  operations.plan(add_step, each_piece)
+  main.plan_histories(add_step)
+  main.plan_meta(add_step, plan_length > 0)
   -- An id of a stream is never given again, not even after XDEL: nothing that could fail comes after it.
-  log.plan(plan, add_step)
-  return plan
+  log.plan(add_step)
 end
 
 -- The text of a failure, which `redis.call` raises as a table.
@@ -175,10 +192,12 @@ local function note_damage(cause, left)
   end
 end
 
-local function take_back(plan, last, failure)
+-- Takes the steps before a place back, the last one first.
+local function take_back(behind, failure)
   local inverses, cause = {}, flush.reason_of(failure)
-  for at = last, 1, -1 do
-    for _, inverse in ipairs(plan[at].inverses()) do inverses[#inverses + 1] = inverse end
+  for at = behind - STEP_VALUES, 1, -STEP_VALUES do
+    local back = plan[at + 3].back(plan[at + 1], plan[at + 2], plan[at + 4])
+    for _, inverse in ipairs(back) do inverses[#inverses + 1] = inverse end
   end
   local left, reason = attempt_all(inverses)
   if #left == 0 then return end
@@ -207,25 +226,29 @@ local function explained(failure, name, write)
   return "NOPERM no right to run '" .. string.lower(write[1]) .. "' on " .. records.key(name) .. ": " .. reason
 end
 
-local function carry_out(plan)
-  for at = 1, #plan do
-    local step = plan[at]
-    if not step.complete or step.complete() then
-      local done, answer = pcall(redis_call, unpack(step.write))
-      if not done then
-        local failure = explained(answer, step.name, step.write)
-        take_back(plan, at - 1, failure)
-        error(failure, 0)
-      end
-      sizes.note(step.name, step.write, answer)
+-- The place of the step that is carried out.
+local reached
+
+local function write_steps()
+  local steps, note = plan, sizes.note
+  for at = 1, plan_length, STEP_VALUES do
+    reached = at
+    local write, length, complete = steps[at + 1], steps[at + 2], steps[at + 3].complete
+    if complete then
+      length = complete(write, length)
+      steps[at + 2] = length
     end
+    if length > 2 then note(steps[at], write, length, redis_call(unpack(write, 1, length))) end
   end
 end
 
 -- Writes what the call has changed.
 function flush.write_all()
   deadlines.forget()
-  local plan = plan_all()
-  for at = 1, #plan do check_type(plan[at].name) end
-  carry_out(plan)
+  plan_all()
+  local done, failure = pcall(write_steps)
+  if done then return end
+  failure = explained(failure, plan[reached], plan[reached + 1])
+  take_back(reached, failure)
+  error(failure, 0)
 end

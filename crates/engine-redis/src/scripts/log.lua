@@ -207,10 +207,14 @@ function log.close_list(last, operations_count)
   call.events_logged = call.events_logged + operations_count
 end
 
+local APPENDING = {
+  back = function(write) return { { "XDEL", write[2], write[3] } } end,
+}
+
 -- Plans to append the call's list to the stream. A run that ended before its first request has begun it and no more.
-function log.plan(plan, add_step)
+function log.plan(add_step)
   if call.events_logged == 0 then return end
-  local id, key = number(call.meta.sequence) .. "-0", records.key("log")
-  local function inverses() return { { "XDEL", key, id } } end
-  add_step(plan, "log", { "XADD", key, id, "entries", cmsgpack.pack(values), unpack(long) }, inverses)
+  local write = { "XADD", records.key("log"), number(call.meta.sequence) .. "-0", "entries", cmsgpack.pack(values), unpack(long) }
+  flush.check_type("log")
+  add_step("log", write, #write, APPENDING)
 end

@@ -7,11 +7,19 @@ local number = encoding.number
 local META_PLACES = {}
 for at = 1, FIELD_COUNT do META_PLACES[META_FIELDS[at]] = at end
 
--- The texts that `meta` had before the call, and the values that they stood for.
-local meta_before, values_before = {}, {}
+-- What a call goes on with that the one before it has left, by the key of the partition's `meta`: the `texts` of `meta`,
+-- the `values` that they stand for, `meta` as a call sees it, `sizes` and `operations`. There are not more of them than this.
+local LEFT_MAX = 256
+local left, left_count = {}, 0
 
--- The command that writes what the call changes of `meta`.
-local meta_write
+-- That of the partition of the call.
+local mine
+
+-- The texts that `meta` had before the call, and the values that they stood for.
+local meta_before, values_before
+
+-- The command that writes what the call changes of `meta`, and how many words it has.
+local meta_write, meta_length
 
 local function read_meta()
   return redis.call("HMGET", records.key("meta"), unpack(META_FIELDS))
@@ -25,11 +33,6 @@ local function mended_meta()
   flush.mend(damage)
   return read_meta()
 end
-
--- What the last call has left of a partition, by the key of its `meta`: the texts, the values that they stand for, and
--- `meta` as a call sees it. It is taken where the texts are still the same; there are not more of them than this.
-local LEFT_MAX = 256
-local left, left_count = {}, 0
 
 -- Takes the texts of `meta` apart.
 local function take_apart(texts)
@@ -65,40 +68,60 @@ local function take_apart(texts)
   return meta, values
 end
 
--- Whether the texts are those that a call has left, none of them missing.
-local function is_left(texts, before)
+-- Whether `meta` is as the last call has left it, by the fields that others change: an event raises the sequence, another
+-- run of a server the epoch, a decision without an event the stamp. No two histories have an epoch and a sequence in common.
+local function is_as_left(key, texts)
+  local found = redis.call("HMGET", key, "epoch", "sequence", "now", "sizes", "lost", "damaged")
+  local places = META_PLACES
+  return found[1] == texts[places.epoch] and found[2] == texts[places.sequence] and found[3] == texts[places.now]
+    and found[4] == texts[places.sizes] and found[5] == texts[places.lost] and found[6] == texts[places.damaged]
+    and redis.call("HLEN", key) == FIELD_COUNT
+end
+
+-- Whether none of the fields is missing.
+local function has_all(texts)
   for at = 1, FIELD_COUNT do
-    if texts[at] ~= before[at] or not texts[at] then return false end
+    if not texts[at] then return false end
   end
   return true
 end
 
 local function load_meta()
-  local key, texts = records.key("meta"), mended_meta()
-  records.note_type("meta")
-  local kept = not call.is_reading and left[key]
+  local key = records.key("meta")
+  mine = not call.is_reading and left[key] or nil
   -- A call that ends early leaves nothing.
-  if kept then left[key] = false end
-  meta_before, meta_write = texts, nil
-  if kept and is_left(texts, kept.texts) then
-    call.meta, values_before = kept.meta, kept.values
-    operations.resume(kept.ordinals)
+  if mine then left[key] = false end
+  meta_write, meta_length = nil, 2
+  if mine and is_as_left(key, mine.texts) then
+    meta_before, values_before, call.meta = mine.texts, mine.values, mine.meta
+    operations.resume(mine.operations)
   else
-    call.meta, values_before = take_apart(texts)
+    meta_before = mended_meta()
+    call.meta, values_before = take_apart(meta_before)
+    mine = {
+      texts = meta_before, values = values_before, meta = call.meta, is_whole = has_all(meta_before), sizes = {}, operations = {},
+    }
   end
+  records.note_type("meta")
   local meta = call.meta
-  sizes.load(meta.deployment and (meta.sizes or ""), meta.sequence)
+  sizes.load(meta.deployment and (meta.sizes or ""), meta.sequence, mine.sizes)
 end
 
 -- Keeps for the next call what this one has left.
 local function keep_meta()
   local meta, texts, key = call.meta, meta_before, records.key("meta")
-  for place = 3, meta_write and #meta_write or 0, 2 do texts[META_PLACES[meta_write[place]]] = meta_write[place + 1] end
+  for place = 3, meta_length, 2 do
+    local name, at = meta_write[place], META_PLACES[meta_write[place]]
+    texts[at], values_before[at] = meta_write[place + 1], meta[name]
+  end
   meta.sizes = texts[META_PLACES.sizes]
-  for at = 1, FIELD_COUNT do values_before[at] = meta[META_FIELDS[at]] end
+  sizes.leave(mine.sizes)
+  operations.leave(mine.operations)
+  mine.is_whole = mine.is_whole or has_all(texts)
+  if not mine.is_whole then return end
   if left[key] == nil then left_count = left_count + 1 end
   if left_count > LEFT_MAX then left, left_count = {}, 1 end
-  left[key] = { texts = texts, meta = meta, values = values_before, ordinals = operations.left() }
+  left[key] = mine
 end
 
 -- The epoch of a new leadership: the next count, and 32 bits that no other leadership has which goes on from the same
@@ -133,9 +156,21 @@ local function read_histories()
   return firsts, epochs
 end
 
+-- The commands that take back what was noted of an epoch: `last` is the one before, if there is one.
+local function unnoted(write, _, last)
+  local key, first, back = write[2], write[3], nil
+  local last_first = last.first and number(last.first)
+  if last_first ~= first then back = { "HDEL", key, first } end
+  local put = last.first and { "HSET", key, last_first, last.epoch }
+  return { back or put, back and put }
+end
+
+local NOTING = { back = unnoted }
+local FORGETTING = { back = function(write, _, epoch) return { { "HSET", write[2], write[3], epoch } } end }
+
 -- Plans to note where the epoch begins that the call has begun. One that has no event is written over. Where the epoch
 -- before was not noted, because a release that notes none began it, it is not known which epoch the last events are of.
-function main.plan_histories(plan, add_step)
+function main.plan_histories(add_step)
   local begun = call.epoch_begun
   if not begun then return end
   local firsts, epochs = read_histories()
@@ -144,17 +179,10 @@ function main.plan_histories(plan, add_step)
   if last and last < begun.first and tonumber(epochs[last]) ~= begun.before then
     write[#write + 1], write[#write + 2] = number(last), "0"
   end
-  add_step(plan, "histories", write, function()
-    local back = { { "HDEL", key, number(begun.first) } }
-    if last == begun.first then back = {} end
-    if last then back[#back + 1] = { "HSET", key, number(last), epochs[last] } end
-    return back
-  end)
+  add_step("histories", write, #write, NOTING, { first = last, epoch = epochs[last] })
   if #firsts < constants.HISTORIES_MAX or last == begun.first then return end
-  local oldest = number(firsts[1])
-  add_step(plan, "histories", { "HDEL", key, oldest }, function()
-    return { { "HSET", key, oldest, epochs[firsts[1]] } }
-  end)
+  local oldest = firsts[1]
+  add_step("histories", { "HDEL", key, number(oldest) }, 3, FORGETTING, epochs[oldest])
 end
 
 local function unfinished_text()
@@ -182,28 +210,49 @@ local function meta_text(name)
 end
 
 -- The commands that give the fields of a HSET the texts that they had before.
-local function put_back(write)
+local function put_back(write, length)
   local back, absent = { "HSET", write[2] }, { "HDEL", write[2] }
-  for at, name in ipairs(META_FIELDS) do
-    for place = 3, #write, 2 do
-      if write[place] == name and meta_before[at] then
-        back[#back + 1], back[#back + 2] = name, meta_before[at]
-      elseif write[place] == name then
-        absent[#absent + 1] = name
-      end
+  for place = 3, length, 2 do
+    local name = write[place]
+    local before = meta_before[META_PLACES[name]]
+    if before then
+      back[#back + 1], back[#back + 2] = name, before
+    else
+      absent[#absent + 1] = name
     end
   end
   local put, take_out = #back > 2 and back or nil, #absent > 2 and absent or nil
   return { put or take_out, put and take_out }
 end
 
--- Plans what the call changes of `meta`. The sizes are those that the writes before it leave.
-function main.plan_meta(plan, add_step)
+-- Adds the sizes, which are those that the writes before leave.
+local function add_sizes(write, length)
+  local text = sizes.text()
+  if text then
+    write[length + 1] = "sizes"
+    write[length + 2] = text
+    length = length + 2
+  end
+  meta_length = length
+  return length
+end
+
+local KEEPING = { back = put_back, complete = add_sizes }
+
+-- How many of the fields a call may have changed: mostly none but the numbers, which come first.
+local function changing_count(meta)
+  local values, places = values_before, META_PLACES
+  local is_same = mine.is_whole and meta.unfinished == values[places.unfinished] and meta.primary == values[places.primary]
+    and meta.moved == values[places.moved] and meta.lost == values[places.lost] and meta.format == values[places.format]
+    and meta.deployment == values[places.deployment]
+  return is_same and NUMBER_COUNT or FIELD_COUNT
+end
+
+-- Plans what the call changes of `meta`; `is_changed` says whether it changes anything else.
+function main.plan_meta(add_step, is_changed)
   if call.is_reading then return end
-  local meta, changed = call.meta, #plan > 0
-  local write, words = { "HSET", records.key("meta") }, 2
-  meta_write = write
-  for at = 1, FIELD_COUNT do
+  local meta, write, words = call.meta, { "HSET", records.key("meta") }, 2
+  for at = 1, changing_count(meta) do
     local name, before = META_FIELDS[at], meta_before[at]
     if not before or meta[name] ~= values_before[at] then
       local text = name ~= "sizes" and meta_text(name)
@@ -214,16 +263,9 @@ function main.plan_meta(plan, add_step)
       end
     end
   end
-  if not changed and #write == 2 then return end
-  local function complete()
-    local text = sizes.text()
-    if text then
-      write[#write + 1] = "sizes"
-      write[#write + 1] = text
-    end
-    return #write > 2
-  end
-  add_step(plan, "meta", write, function() return put_back(write) end, complete)
+  if not is_changed and words == 2 then return end
+  meta_write, meta_length = write, words
+  add_step("meta", write, words, KEEPING)
 end
 
 local function read_settings(values)

@@ -37,13 +37,17 @@ function operations.clear()
 end
 
 -- Goes on with what the last call has left, where the list is as that has left it.
-function operations.resume(known)
-  if known then first_ordinal, next_ordinal, oldest_at, oldest_sequence = unpack(known) end
+function operations.resume(left)
+  if not left.is_known then return end
+  first_ordinal, next_ordinal = left.first_ordinal, left.next_ordinal
+  oldest_at, oldest_sequence = left.oldest_at, left.oldest_sequence
 end
 
--- What the next call can go on with, if it is known.
-function operations.left()
-  return next_ordinal and oldest_at and { first_ordinal, next_ordinal, oldest_at, oldest_sequence }
+-- Leaves the next call what it can go on with, if it is known.
+function operations.leave(left)
+  left.is_known = next_ordinal and oldest_at and true
+  left.first_ordinal, left.next_ordinal = first_ordinal, next_ordinal
+  left.oldest_at, left.oldest_sequence = oldest_at, oldest_sequence
 end
 
 -- An element taken apart, its ids in one text.
@@ -237,24 +241,38 @@ local function taken()
   return gone, part
 end
 
--- Plans what the call changes of the list. What it has added and taken off again was never in it.
-function operations.plan(plan, add_step, each_piece)
-  local key, kept, back = records.key("operations_by"), {}, {}
+local PUSHING = { back = function(write, length) return { { "RPOP", write[2], number(length - 2) } } end }
+local SHORTENING = { back = function(write, _, element) return { { "LSET", write[2], write[3], element } } end }
+local TAKING_OFF = {
+  back = function(write, _, gone)
+    local words = { "LPUSH", write[2] }
+    for at = #gone, 1, -1 do words[#words + 1] = gone[at] end
+    return { words }
+  end,
+}
+
+local function plan_taken(add_step, key)
   local gone, part = taken()
-  for _, group in ipairs(added) do
-    if group.forgotten < #group.keys then kept[#kept + 1] = element_of(group) end
-  end
-  for at = #gone, 1, -1 do back[#back + 1] = gone[at] end
-  each_piece(kept, function(piece)
-    local function inverses() return { { "RPOP", key, number(#piece) } } end
-    add_step(plan, "operations_by", { "RPUSH", key, unpack(piece) }, inverses)
-  end)
   if part then
-    local function inverses() return { { "LSET", key, number(#gone), part.element } } end
-    add_step(plan, "operations_by", { "LSET", key, number(#gone), element_of(part) }, inverses)
+    add_step("operations_by", { "LSET", key, number(#gone), element_of(part) }, 4, SHORTENING, part.element)
   end
-  if #gone > 0 then
-    local function inverses() return { { "LPUSH", key, unpack(back) } } end
-    add_step(plan, "operations_by", { "LPOP", key, number(#gone) }, inverses)
+  if #gone > 0 then add_step("operations_by", { "LPOP", key, number(#gone) }, 3, TAKING_OFF, gone) end
+end
+
+-- Plans what the call changes of the list. What it has added and taken off again was never in it.
+function operations.plan(add_step, each_piece)
+  local key, kept = records.key("operations_by"), nil
+  for at = 1, #added do
+    local group = added[at]
+    if group.forgotten < #group.keys then
+      kept = kept or {}
+      kept[#kept + 1] = element_of(group)
+    end
   end
+  if kept then
+    each_piece(kept, function(piece)
+      add_step("operations_by", { "RPUSH", key, unpack(piece) }, #piece + 2, PUSHING)
+    end)
+  end
+  if #read > 0 then plan_taken(add_step, key) end
 end

@@ -127,7 +127,7 @@ end
 local function note_type(name)
   if typed[name] then return end
   typed[name] = true
-  return sizes.check(name)
+  return sizes.check(name, keys[KEY_PLACES[name]])
 end
 
 records.note_type = note_type
