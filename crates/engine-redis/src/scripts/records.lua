@@ -55,9 +55,6 @@ local function compiled(kind, fields)
   return loadstring(source)(match, number, json, encoding.from_json, damaged)
 end
 
--- By kind of record; compiled when first asked for.
-local packers, unpackers = {}, {}
-
 -- In the build for tests a record refuses fields that are not its own. `level` is what `book.lua` notes beside the
 -- fields of an order.
 local function guards_of_records()
@@ -89,24 +86,55 @@ end
 
 -- What the call has of each hash it asked for: `texts` as Redis has them, `rows` taken apart, false where there
 -- is none; `dirty` are the ids of rows that were changed, with the new text where it is known already.
-local hashes, keys, typed, notes = {}, {}, {}, nil
+local hashes, keys, notes = {}, {}, nil
+
+-- The same of the calls before, by kind of record: tables that are used again.
+local kept_hashes = {}
+
+-- The call under way, as a number; and by name of a key the last call that has read it by a command for its type.
+local call_number, typed = 0, {}
+
+-- Up to how many rows a table had that is emptied for the next call, and not made anew: it need not grow again then. To
+-- empty one takes as long as it was full at its fullest, so one that was much fuller once is made anew as well.
+local ROWS_EMPTIED_MAX, SPARE_MAX = 256, 8
+
+-- Empties the tables of a hash, or gives it others.
+local function empty(hash)
+  local count = 0
+  for id in pairs(hash.texts) do
+    hash.texts[id], count = nil, count + 1
+  end
+  hash.fullest = count > hash.fullest and count or hash.fullest
+  if count > ROWS_EMPTIED_MAX or count * SPARE_MAX < hash.fullest then hash.texts, hash.fullest = {}, 0 end
+  if next(hash.rows) ~= nil then hash.rows = {} end
+  if next(hash.dirty) ~= nil then hash.dirty = {} end
+end
 
 local function hash_of(kind)
-  if not packers[kind] then packers[kind], unpackers[kind] = compiled(kind, RECORD_FIELDS[kind]) end
-  local hash = {
-    kind = kind, key = keys[KEY_PLACES[kind]], pack = packers[kind], unpack = unpackers[kind],
-    rows = {}, texts = {}, dirty = {},
-    -- The command that adds rows, and how many words it has.
-    write = { "HSET", keys[KEY_PLACES[kind]] }, write_length = 2,
-  }
+  local hash, key = kept_hashes[kind], keys[KEY_PLACES[kind]]
+  if hash then
+    empty(hash)
+    -- Words of a longer command may still stand behind its length.
+    hash.key, hash.write[2], hash.write_length = key, key, 2
+  else
+    local pack, unpack = compiled(kind, RECORD_FIELDS[kind])
+    hash = {
+      kind = kind, key = key, pack = pack, unpack = unpack, rows = {}, texts = {}, dirty = {}, fullest = 0,
+      -- The command that adds rows, and how many words it has.
+      write = { "HSET", key }, write_length = 2,
+    }
+    kept_hashes[kind] = hash
+  end
   hashes[kind] = hash
   return hash
 end
 
 -- Forgets what a call before this one has read, and where its keys were.
 function records.clear(keys_of_call)
-  keys, hashes, typed, notes = keys_of_call, {}, {}, nil
-  call.set_changes, call.notes = {}, false
+  keys, call_number, notes = keys_of_call, call_number + 1, nil
+  for kind in pairs(hashes) do hashes[kind] = nil end
+  if next(call.set_changes) ~= nil then call.set_changes = {} end
+  call.notes = false
 end
 
 -- The key of a name.
@@ -125,8 +153,8 @@ end
 -- Notes that a command for one type has read the key: it is of that type, or the call would have ended there. And that
 -- it is whole, which is looked at now. Gives how many rows it has, where they were counted for that.
 local function note_type(name)
-  if typed[name] then return end
-  typed[name] = true
+  if typed[name] == call_number then return end
+  typed[name] = call_number
   return sizes.check(name, keys[KEY_PLACES[name]])
 end
 
@@ -134,7 +162,7 @@ records.note_type = note_type
 
 -- Whether a command for one type has read the key.
 function records.is_typed(name)
-  return typed[name]
+  return typed[name] == call_number
 end
 
 -- Goes through the hashes that the call has asked for.
@@ -180,16 +208,17 @@ function records.text_of(kind, id)
   return text or nil
 end
 
--- Reads what a call will surely ask for, in as few commands as may be.
-function records.prefetch(kind, ids)
-  if #ids == 0 then return end
+-- Reads what a call will surely ask for, in as few commands as may be; of the ids only the first so many, where given.
+function records.prefetch(kind, ids, ids_count)
+  local count = ids_count or #ids
+  if count == 0 then return end
   local hash = hashes[kind] or hash_of(kind)
-  local texts = hash.texts
-  for first = 1, #ids, FIELDS_PER_READING do
-    local last = math.min(first + FIELDS_PER_READING - 1, #ids)
-    local found = redis_call("HMGET", hash.key, unpack(ids, first, last))
-    local behind = first - 1
-    for at = first, last do texts[ids[at]] = found[at - behind] end
+  local texts, behind = hash.texts, 0
+  while behind < count do
+    local last = math.min(behind + FIELDS_PER_READING, count)
+    local found = redis_call("HMGET", hash.key, unpack(ids, behind + 1, last))
+    for at = 1, last - behind do texts[ids[behind + at]] = found[at] end
+    behind = last
   end
   note_type(kind)
 end

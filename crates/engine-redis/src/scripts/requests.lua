@@ -35,26 +35,33 @@ local function spec_of(number)
   return spec.decision and spec or link(spec)
 end
 
--- The ids that a call surely asks for, by kind of record, each once; and which those are.
-local wanted, known
+-- The ids that a call surely asks for, by kind of record, each once; how many those are; and which.
+local wanted, counts, known = {}, {}, {}
 
-local function lists_of(kind)
-  wanted[kind], known[kind] = {}, {}
-  return wanted[kind], known[kind]
+-- Forgets those of the call before. The tables are used again: to fill new ones takes longer.
+local function clear_wanted()
+  for kind, ids in pairs(wanted) do
+    local seen = known[kind]
+    for at = 1, counts[kind] do seen[ids[at]] = nil end
+    counts[kind] = 0
+  end
 end
 
 local function want(kind, id)
-  local ids, seen = wanted[kind], known[kind]
-  if not ids then ids, seen = lists_of(kind) end
+  local seen = known[kind]
+  if not seen then
+    seen = {}
+    wanted[kind], counts[kind], known[kind] = {}, 0, seen
+  end
   if seen[id] then return end
   seen[id] = true
-  ids[#ids + 1] = id
+  local count = counts[kind] + 1
+  wanted[kind][count], counts[kind] = id, count
 end
 
--- Notes what the command at a place of the values names: its row has the places of the ids, and the hashes that
--- have their records, by turns; gives the place behind it.
-local function want_named(values, at)
-  local spec = commands[values[at]]
+-- Notes what a command names whose arguments stand behind a place of the values: its row has the places of the ids, and
+-- the hashes that have their records, by turns; gives the place behind it.
+local function want_named(spec, values, at)
   local named = spec.named
   for place = 1, #named, 2 do
     local id = values[at + named[place]]
@@ -64,14 +71,20 @@ local function want_named(values, at)
 end
 
 local function want_of_lines(lines)
-  for _, line in ipairs(lines) do want_named(line, 1) end
+  for _, line in ipairs(lines) do want_named(commands[line[1]], line, 1) end
 end
 
--- The rows of commands; none by a list of lines.
-local rows = {}
+-- The rows of commands; none by a list of lines. And of commands that name one record: the hash that has it, the place
+-- of its id behind the number, and how many values a short request with that command has.
+local rows, lone_kinds, lone_places, short_sizes = {}, {}, {}, {}
 
 local function link_rows()
-  for number_of, spec in pairs(commands) do rows[number_of] = spec end
+  for number_of, spec in pairs(commands) do
+    rows[number_of], short_sizes[number_of] = spec, SHORT_PLACE + spec.size
+    if #spec.named == 2 then
+      lone_places[number_of], lone_kinds[number_of] = SHORT_PLACE + spec.named[1], spec.named[2]
+    end
+  end
 end
 
 -- The ids by kind of record that requests for its records mostly ask for besides.
@@ -85,27 +98,33 @@ end
 -- Notes what a request names whose command stands at a place, or its lines; gives the place behind it.
 local function want_body(values, place)
   local body = values[place]
-  if rows[body] then return want_named(values, place) end
+  if rows[body] then return want_named(rows[body], values, place) end
   want_of_lines(body)
   return place + 1
 end
 
--- Notes what the requests from a place on name, and gives the keys of their operations.
+-- The keys of the operations of a message, of which those behind the last are of a longer one before.
+local keys = {}
+
+-- Notes what the requests from a place on name, and the keys of their operations; gives how many those are.
 local function want_all(values, at)
-  local keys, count, kind = {}, 0, values[at]
+  local count, kind, last_kind, last_id = 0, values[at], nil, nil
   while kind do
-    local spec = rows[kind]
-    if spec then
+    local size = short_sizes[kind]
+    if size then
       count = count + 1
       keys[count] = values[at + 1]
-      at = at + SHORT_PLACE
-      local named = spec.named
-      for turn = 1, #named, 2 do
-        local name, kind_of = values[at + named[turn]], named[turn + 1]
-        local seen = known[kind_of]
-        if name and not (seen and seen[name]) then want(kind_of, name) end
+      local kind_of = lone_kinds[kind]
+      if kind_of then
+        local id = values[at + lone_places[kind]]
+        if id and (id ~= last_id or kind_of ~= last_kind) then
+          want(kind_of, id)
+          last_kind, last_id = kind_of, id
+        end
+      else
+        want_named(rows[kind], values, at + SHORT_PLACE)
       end
-      at = at + spec.size
+      at = at + size
     elseif kind == EXPIRE then
       at = at + 2
     elseif kind == PUT_BACK then
@@ -122,17 +141,19 @@ local function want_all(values, at)
     end
     kind = values[at]
   end
-  return keys
+  return count
 end
 
 -- Reads what the requests from a place on name, all at once.
 function requests.prefetch(values, at)
   if next(rows) == nil then link_rows() end
-  wanted, known = {}, {}
-  records.prefetch("operations", want_all(values, at))
+  clear_wanted()
+  records.prefetch("operations", keys, want_all(values, at))
   for kind, ids in pairs(wanted) do
-    if expected[kind] then want(kind, expected[kind]) end
-    records.prefetch(kind, ids)
+    if counts[kind] > 0 then
+      if expected[kind] then want(kind, expected[kind]) end
+      records.prefetch(kind, ids, counts[kind])
+    end
   end
 end
 
