@@ -22,7 +22,7 @@ pub(super) use settings::SETTING_NAMES;
 use settings::write_settings;
 
 /// The version of messages and answers.
-pub(super) const MESSAGE_VERSION: u64 = 1;
+pub(super) const MESSAGE_VERSION: u64 = 2;
 
 /// How many due records one call ends at most.
 pub(super) const EXPIRE_MAX: usize = 64;
@@ -441,30 +441,34 @@ impl<'a> Heading<'a> {
     }
 }
 
-/// Joins requests to a message.
-#[must_use]
-pub fn message(heading: &Heading<'_>, requests: &[&EncodedRequest]) -> Vec<u8> {
+/// What a message says of itself: mostly the same as the one before, which the library need not take apart again.
+fn head(heading: &Heading<'_>) -> Vec<u8> {
     let mut writer = MessageWriter::default();
     let text = |writer: &mut MessageWriter, text: Option<&str>| match text {
         Some(text) => writer.text(text),
         None => writer.nothing(),
     };
-    writer.list(7);
+    writer.list(4);
     writer.quantity(MESSAGE_VERSION);
     write_settings(&mut writer, heading.settings);
     text(&mut writer, heading.primary);
+    text(&mut writer, heading.deployment);
+    writer.into_bytes()
+}
+
+/// Joins requests to a message.
+#[must_use]
+pub fn message(heading: &Heading<'_>, requests: &[&EncodedRequest]) -> Vec<u8> {
+    let mut writer = MessageWriter::default();
+    writer.list(if heading.seen.is_some() { 6 } else { 3 });
+    writer.bytes(&head(heading));
     writer.optional(heading.clock);
     writer.list(requests.iter().map(|request| request.values).sum());
     requests.iter().for_each(|request| writer.raw(&request.bytes));
-    text(&mut writer, heading.deployment);
-    match heading.seen {
-        Some(SeenEvent { epoch, sequence, is_of_this_run }) => {
-            writer.list(3);
-            writer.quantity(epoch);
-            writer.quantity(sequence);
-            writer.quantity(u64::from(is_of_this_run));
-        }
-        None => writer.nothing(),
+    if let Some(SeenEvent { epoch, sequence, is_of_this_run }) = heading.seen {
+        writer.quantity(epoch);
+        writer.quantity(sequence);
+        writer.quantity(u64::from(is_of_this_run));
     }
     writer.into_bytes()
 }

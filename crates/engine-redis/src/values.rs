@@ -41,6 +41,12 @@ impl MessageWriter {
         let Ok(()) = encode::write_str(&mut self.bytes, text);
     }
 
+    /// Writes bytes as a text, which `cmsgpack` does not tell apart.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        let Ok(_) = encode::write_str_len(&mut self.bytes, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+        self.raw(bytes);
+    }
+
     /// Writes that there is nothing.
     pub fn nothing(&mut self) {
         let Ok(()) = encode::write_bool(&mut self.bytes, false);

@@ -124,9 +124,13 @@ local function keep_meta()
   left[key] = mine
 end
 
+-- The head of a message, which is packed by itself because it mostly is that of the message before: the run of the
+-- server, and the deployment.
+local head_before, primary, deployment
+
 -- The epoch of a new leadership: the next count, and 32 bits that no other leadership has which goes on from the same
 -- place, such as one that goes on from an old dump. They come from the run of the server and the time.
-local function next_epoch(primary)
+local function next_epoch()
   local time = redis.call("TIME")
   local digits = redis.sha1hex(primary .. " " .. time[1] .. " " .. time[2] .. " " .. call.meta.sequence)
   local salt = tonumber(string.sub(digits, 1, 8), 16)
@@ -137,10 +141,10 @@ end
 
 -- Another run of a server may lack what the one before it had answered: it was restarted, or a replica was
 -- promoted. Sequences that are given once more are told apart by the epoch.
-local function note_primary(primary)
+local function note_primary()
   if call.is_reading or not primary or (primary == call.meta.primary and not call.is_behind) then return end
   call.epoch_begun = { before = call.meta.epoch, first = call.meta.sequence + 1 }
-  call.meta.epoch = next_epoch(primary)
+  call.meta.epoch = next_epoch()
   call.meta.primary = primary
 end
 
@@ -268,8 +272,14 @@ function main.plan_meta(add_step, is_changed)
   add_step("meta", write, words, KEEPING)
 end
 
-local function read_settings(values)
-  for at, name in ipairs(SETTING_NAMES) do settings[name] = values[at] end
+-- Takes the head of a message apart, where it is another one: version, settings, run of the server and deployment.
+local function read_head(head)
+  if head == head_before then return end
+  head_before = nil
+  local version, setting_values, its_primary, its_deployment = unpack(type(head) == "table" and head or cmsgpack.unpack(head))
+  if version ~= constants.MESSAGE_VERSION then error("VERSION " .. number(version), 0) end
+  for at, name in ipairs(SETTING_NAMES) do settings[name] = setting_values[at] end
+  head_before, primary, deployment = head, its_primary, its_deployment
 end
 
 -- The server's clock. The caller says how far it believes it: what is stamped, ended or forgotten by a clock that is
@@ -291,29 +301,33 @@ local function reply_of(what_is_owed, answers, look)
   return { call.meta.epoch, call.meta.sequence, what_is_owed, answers, look }
 end
 
-local function serve(keys, message)
-  local values = is_typed(message) and encoding.from_json(message) or cmsgpack.unpack(message)
-  local version, setting_values, primary, clock, asked, deployment, seen = unpack(values)
-  if version ~= constants.MESSAGE_VERSION then error("VERSION " .. number(version), 0) end
+local function clear(keys)
   records.clear(keys)
   operations.clear()
   log.clear()
   wholeness.clear()
   call.epoch_begun = false
-  read_settings(setting_values)
+end
+
+local function serve(keys, message)
+  local values = is_typed(message) and encoding.from_json(message) or cmsgpack.unpack(message)
+  local clock, asked = values[2], values[3]
+  read_head(values[1])
+  clear(keys)
   call.clock = IS_TEST and clock or server_clock(clock)
   load_meta()
-  if asked[1] == request_kinds.BEGIN then
+  local kind = asked[1]
+  if kind == request_kinds.BEGIN then
     wholeness.begin_partition(deployment, asked[2] == 1, asked[3] == 1)
     return reply_of(owed.NOTHING, {})
   end
-  wholeness.check(deployment, seen, primary)
-  if asked[1] == request_kinds.CHECK then
+  wholeness.check(deployment, primary, values[4], values[5], values[6])
+  if kind == request_kinds.CHECK then
     return reply_of(wholeness.look(primary) and owed.EARLIER_OPERATION or owed.NOTHING, {})
   end
   wholeness.check_note(primary)
-  note_primary(primary)
-  if asked[1] == request_kinds.CHANGES then
+  note_primary()
+  if kind == request_kinds.CHANGES then
     sizes.check_all()
     return reply_of(owed.NOTHING, corrections.since(asked[2], asked[3]))
   end

@@ -56,9 +56,7 @@ end
 
 -- What the caller has seen is still there. Another run of a server may lack what was not replicated or on disk, and begins
 -- a new epoch. The same run loses nothing by itself: its data was replaced by older data.
-local function check_seen(seen, primary)
-  if not seen then return end
-  local epoch, sequence, is_same_run = unpack(seen)
+local function check_seen(primary, epoch, sequence, is_same_run)
   local meta = call.meta
   if not epoch or meta.epoch > epoch or (meta.epoch == epoch and meta.sequence >= sequence) then return end
   if is_same_run == 0 then
@@ -82,11 +80,11 @@ function wholeness.check_note(primary)
 end
 
 -- Checks what a call of a deployment stands on; nothing where it names none, as in tests.
-function wholeness.check(deployment, seen, primary)
+function wholeness.check(deployment, primary, epoch, sequence, is_same_run)
   if not deployment then return end
   check_meta(deployment)
   is_own = true
-  check_seen(seen, primary)
+  check_seen(primary, epoch, sequence, is_same_run)
 end
 
 -- Looks at all keys. Whether something that is there again is still noted as lost.
