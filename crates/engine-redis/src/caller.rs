@@ -46,7 +46,8 @@ impl Caller {
     ) -> Result<(redis::Value, Arc<Node>), Refused> {
         let kind = if rights == Rights::Read { RequestKind::Read } else { RequestKind::Write };
         let make = |node: &Node| {
-            let mut command = self.program.command(self.kind, rights, keys.all());
+            let declared = keys.declared(node.state.moves_keys);
+            let mut command = self.program.command(self.kind, rights, declared);
             command.arg(message(node)).arg(kind.word());
             command
         };

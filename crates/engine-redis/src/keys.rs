@@ -101,6 +101,13 @@ impl Keys {
         &self.all
     }
 
+    /// Those that a call declares: all where keys move, so that none is touched that is elsewhere by then; and else only
+    /// the first, from which the library knows the others, because the server takes time for each.
+    #[must_use]
+    pub fn declared(&self, moves_keys: bool) -> &[String] {
+        if moves_keys { &self.all } else { &self.all[..1] }
+    }
+
     /// Whose keys they are.
     #[must_use]
     pub fn partition(&self) -> u32 {
@@ -144,5 +151,7 @@ mod tests {
         let keys = Keys::new("shop:", 0, 1);
         assert_eq!(keys.of("meta"), "shop:{p0-0}:meta");
         assert_eq!(keys.all().len(), NAMES.len());
+        assert_eq!(keys.declared(false), ["shop:{p0-0}:meta"]);
+        assert_eq!(keys.declared(true), keys.all());
     }
 }

@@ -54,6 +54,8 @@ pub struct ServerState {
     pub is_loading: bool,
     /// When what it appends to its file gets to disk; nothing where it keeps no such file.
     pub sync: Option<SyncPolicy>,
+    /// Whether its keys may move to other servers, as on a cluster.
+    pub moves_keys: bool,
     /// How many replicas follow it.
     pub replicas: u32,
     /// What it does when its memory is full; nothing where it does not say.
@@ -102,6 +104,7 @@ impl ServerState {
             role: text("role").unwrap_or_else(|| "master".to_owned()),
             is_loading: fields.get("loading") == Some(&"1"),
             sync: has_append_only_file.then_some(policy),
+            moves_keys: fields.get("cluster_enabled") != Some(&"0"),
             replicas: fields.get("connected_slaves").and_then(|count| count.parse().ok()).unwrap_or(0),
             eviction: policy_of(info).map(str::to_owned),
         }
@@ -283,6 +286,8 @@ mod tests {
         state.eviction = Some("allkeys-lru".to_owned());
         assert!(refusal(&state).contains("allkeys-lru"));
         assert_eq!(ServerState::read("aof_enabled:0", SyncPolicy::Always).sync, None);
+        assert!(state.moves_keys, "who does not say it may be a cluster");
+        assert!(!ServerState::read("cluster_enabled:0", SyncPolicy::Always).moves_keys);
     }
 
     #[test]

@@ -337,10 +337,26 @@ local function serve(keys, message)
   return reply_of(what_is_owed, receipts, look)
 end
 
+-- The keys of partitions by that of their `meta`; there are not more of them than this.
+local keys_behind, keys_behind_count = {}, 0
+
+-- The keys of a partition of which only the first was declared, as on a server whose keys do not move.
+local function all_keys(first)
+  local keys = keys_behind[first]
+  if keys then return keys end
+  keys = {}
+  local front = string.sub(first, 1, -#"meta" - 1)
+  for name, place in pairs(KEY_PLACES) do keys[place] = front .. name end
+  if keys_behind_count >= LEFT_MAX then keys_behind, keys_behind_count = {}, 0 end
+  keys_behind[first], keys_behind_count = keys, keys_behind_count + 1
+  return keys
+end
+
 -- Serves a message; what goes wrong is an error reply that begins with SCARCE, and nothing was changed then,
 -- unless it says DAMAGED or UNMENDED.
 function main.serve(keys, arguments)
   call.is_reading = arguments[2] == request_kinds.READ
+  if not keys[2] then keys = all_keys(keys[1]) end
   local done, reply = pcall(serve, keys, arguments[1])
   if done then return reply end
   local text = wholeness.explained(flush.reason_of(reply))
