@@ -101,20 +101,34 @@ end
 -- From how many bytes on a head is long: Lua reads all bytes of each text that it makes.
 local LONG_BYTES = 4096
 
+-- The list in pieces: values that are packed already, the first piece kept free for what stands before them all, and how
+-- many values that are; then those that are not packed yet. And the heads that are long.
+local pieces, pieces_count, packed_count = {}, 1, 0
 local values, length, long = {}, 0, {}
+
+-- The epoch and the first sequence of the list.
+local first_epoch, first_sequence
 
 -- Forgets what a call before this one has logged.
 function log.clear()
-  values, length, count, long = {}, 0, 0, {}
-  call.events_logged, call.ranges_dropped = 0, 0
+  pieces_count, packed_count, count = 1, 0, 0
+  if length > 0 then values, length = {}, 0 end
+  if #long > 0 then long = {} end
+  call.events_logged, call.ranges_dropped, first_sequence = 0, 0, nil
 end
 
--- A list is filled from the front: what is put behind the end of a table is hashed, and found a place for again and again.
--- An assignment to several places begins with the last.
 local function begin_list()
-  values[1] = call.meta.epoch
-  values[2] = call.meta.sequence + 1
-  length = 2
+  if first_sequence then return end
+  first_epoch, first_sequence = call.meta.epoch, call.meta.sequence + 1
+end
+
+-- Packs the values that are not packed yet. A list is filled from the front: what is put behind the end of a table is
+-- hashed, and found a place for again and again.
+local function pack_values()
+  if length == 0 then return end
+  pieces_count, packed_count = pieces_count + 1, packed_count + length
+  pieces[pieces_count] = string.sub(cmsgpack.pack(values), #encoding.packed_list_front(length) + 1)
+  values, length = {}, 0
 end
 
 -- Whether the facts of an answer are what the event says behind account and amount.
@@ -173,7 +187,7 @@ function log.append(operation, code, facts)
   local meta, now, fingerprint = call.meta, call.now, operation and operation.fingerprint or ""
   local before = meta.sequence
   if count == 0 then return code and receipt_of("", now, before, 0, code, facts) end
-  if length == 0 then begin_list() end
+  begin_list()
   local first, last = meta.unfinished and meta.unfinished.sequence_first or before + 1, before + count
   meta.sequence, meta.at = last, now
   call.events_logged = call.events_logged + count
@@ -194,17 +208,26 @@ function log.append(operation, code, facts)
   return receipt
 end
 
--- The list for a run of operations of one event each, and up to which place it is filled.
-function log.open_list()
-  if length == 0 then begin_list() end
-  return values, length
+-- The pieces for a run of operations of one event each, and how many there are.
+function log.open_pieces()
+  begin_list()
+  pack_values()
+  return pieces, pieces_count
 end
 
--- Takes the list back, filled up to a place by so many operations more, whose receipts are remembered already.
-function log.close_list(last, operations_count)
+-- Takes the pieces back, with those of so many operations more, whose receipts are remembered already, and their values.
+function log.close_pieces(last, operations_count, values_count)
   local meta = call.meta
-  length, meta.sequence, meta.at = last, meta.sequence + operations_count, call.now
+  pieces_count, packed_count = last, packed_count + values_count
+  meta.sequence, meta.at = meta.sequence + operations_count, call.now
   call.events_logged = call.events_logged + operations_count
+end
+
+local function packed_list()
+  pack_values()
+  local number_of = encoding.packed_number
+  pieces[1] = encoding.packed_list_front(packed_count + 2) .. number_of(first_epoch) .. number_of(first_sequence)
+  return table.concat(pieces, "", 1, pieces_count)
 end
 
 local APPENDING = {
@@ -214,7 +237,7 @@ local APPENDING = {
 -- Plans to append the call's list to the stream. A run that ended before its first request has begun it and no more.
 function log.plan(add_step)
   if call.events_logged == 0 then return end
-  local write = { "XADD", records.key("log"), number(call.meta.sequence) .. "-0", "entries", cmsgpack.pack(values), unpack(long) }
+  local write = { "XADD", records.key("log"), number(call.meta.sequence) .. "-0", "entries", packed_list(), unpack(long) }
   flush.check_type("log")
   add_step("log", write, #write, APPENDING)
 end

@@ -31,7 +31,8 @@ local query = registry("query", READS)
 -- By name of the event: what it changes.
 local evolve = registry("event", events)
 
--- By name of the command, where it is common: what decides it, applies it and logs it at once.
+-- By name of the command, where it is common: `decide` decides and applies it, and gives its event as the log has it, which
+-- is so many `values`.
 local carry_out = {}
 
 -- What a run of common commands is begun and finished with: `begin` and `finish`.

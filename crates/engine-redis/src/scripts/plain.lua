@@ -8,20 +8,24 @@ local HEAD_VALUES, SHORT_PLACE, WRITE = constants.HEAD_VALUES, constants.SHORT_V
 local max, min = math.max, math.min
 local number, thousands_text = encoding.number, encoding.thousands
 local last_digits, first_digits = encoding.last_digits, encoding.first_digits
+local fronts, before_comma, before_end = encoding.packed_fronts, encoding.last_digits_with(","), encoding.last_digits_with("]")
 
 -- Whether a resource has records whose deadline has passed.
 function plain.is_due(kind, resource, now)
   return deadlines.due_of(kind, resource, now, 1)[1] ~= nil
 end
 
--- What carries a command out, by its number, and how many values that command is with its arguments.
-local functions, sizes_of
+-- What carries a command out, by its number; and how many values that command is with its arguments, and what it makes
+-- is in the log, with key and head.
+local functions, sizes_of, logged_of
 
 local function link()
-  functions, sizes_of = {}, {}
+  functions, sizes_of, logged_of = {}, {}, {}
   for number_of, spec in pairs(commands) do
-    local function_of = carry_out[spec.name]
-    if function_of then functions[number_of], sizes_of[function_of] = function_of, spec.size end
+    local way = carry_out[spec.name]
+    if way then
+      functions[number_of], sizes_of[way.decide], logged_of[way.decide] = way.decide, spec.size, 2 + way.values
+    end
   end
 end
 
@@ -49,13 +53,15 @@ function plain.serve(values, at, receipts, count, events_max)
   local now, before = max(meta.now, call.clock), meta.sequence
   local room = min(events_max, operations.room(now))
   if room <= 0 then return at, count end
-  for _, run in ipairs(runs) do run.begin() end
+  for at_run = 1, #runs do runs[at_run].begin() end
   local known, changed, write, words = records.added("operations")
   local keys, key_count = operations.open_keys(now, before + 1)
-  local list, length = log.open_list()
+  local pieces, pieces_count = log.open_pieces()
+  local logged, served, size, weight = 0, nil, nil, nil
   local sequence, thousands, digits_of = before, false, last_digits
   local stamped, front = "|" .. number(now) .. "|", false
   local middle = log.middle_of(1, meta.epoch, codes.APPLIED) .. "["
+  local balance_thousands, balance_text
   while room > 0 do
     local function_of, place, key, id, fingerprint = functions[values[at]], at + SHORT_PLACE, values[at + 1], nil, nil
     if function_of then
@@ -65,47 +71,40 @@ function plain.serve(values, at, receipts, count, events_max)
       if not function_of then break end
     end
     if known[key] ~= false or changed[key] ~= nil then break end
-    list[length + 1] = key
-    list[length + 2] = false
-    local last, first, second, third = function_of(values, place, now, id, list, length + 3)
-    if not last then
-      list[length + 2], list[length + 1] = nil, nil
-      break
-    end
+    local event, last_field, first, second, third = function_of(values, place, now, id)
+    if not event then break end
+    if function_of ~= served then served, size, weight = function_of, sizes_of[function_of], logged_of[function_of] end
     sequence = sequence + 1
-    local low = sequence % 1000
+    local low, receipt = sequence % 1000, nil
     if sequence - low ~= thousands then
       thousands = sequence - low
-      local text = thousands > 0 and thousands_text(thousands / 1000) or ""
       digits_of = thousands > 0 and last_digits or first_digits
-      front = stamped .. text
+      front = stamped .. (thousands > 0 and thousands_text(thousands / 1000) or "")
     end
-    local low_text, first_text, first_low = digits_of[low], "", nil
-    if first < 1000 then
-      first_low = number(first)
-    else
+    if first == second and first >= 1000 and not third then
       local digits = first % 1000
-      first_text, first_low = thousands_text((first - digits) / 1000), last_digits[digits]
-    end
-    local receipt
-    if second == first and not third then
-      receipt = fingerprint .. front .. low_text .. middle .. first_text .. first_low .. "," .. first_text .. first_low .. "]"
+      if first - digits ~= balance_thousands then
+        balance_thousands = first - digits
+        balance_text = thousands_text(balance_thousands / 1000)
+      end
+      receipt = fingerprint .. front .. digits_of[low] .. middle .. balance_text .. before_comma[digits] .. balance_text
+        .. before_end[digits]
     else
-      receipt = fingerprint .. front .. low_text .. middle .. first_text .. first_low .. ","
-        .. (second and number(second) or "null") .. (third and "," .. number(third) .. "]" or "]")
+      receipt = fingerprint .. front .. digits_of[low] .. middle .. number(first) .. "," .. (second and number(second) or "null")
+        .. (third and "," .. number(third) .. "]" or "]")
     end
-    list[length + 2] = receipt
-    key_count, count = key_count + 1, count + 1
+    pieces_count, key_count, count = pieces_count + 1, key_count + 1, count + 1
+    pieces[pieces_count] = fronts[#key] .. key .. fronts[#receipt] .. receipt .. event .. last_field
     known[key], write[words + 1], write[words + 2] = receipt, key, receipt
     keys[key_count] = key
     receipts[count] = receipt
-    room, length, words, at = room - 1, last, words + 2, place + sizes_of[function_of]
+    room, logged, words, at = room - 1, logged + weight, words + 2, place + size
   end
+  for at_run = 1, #runs do runs[at_run].finish() end
   if sequence > before then
     call.now, meta.now = now, now
-    for _, run in ipairs(runs) do run.finish() end
     records.note_added("operations", words)
-    log.close_list(length, sequence - before)
+    log.close_pieces(pieces_count, sequence - before, logged)
     operations.close_keys(sequence - before, now)
   end
   return at, count

@@ -6,9 +6,15 @@ local INTEGER_MAX = constants.INTEGER_MAX
 local get, change = records.get, records.change
 local is_due = plain.is_due
 local number, digits = encoding.number, encoding.digits
+local packed, packed_text, NOTHING = encoding.packed_number, encoding.packed_text, encoding.packed_nothing
 
-local TAKEN, CLAIMED = events["stock.taken"].number, events["packets.claimed"].number
-local RESERVED, CONFIRMED = events["reservation.placed"].number, events["reservation.confirmed"].number
+-- What stands before the fields of an event: how many there are, and its number.
+local function front(name) return packed(1) .. packed(events[name].number) end
+
+local TAKEN, CLAIMED = front("stock.taken"), front("packets.claimed")
+local RESERVED, CONFIRMED = front("reservation.placed"), front("reservation.confirmed")
+
+local function packed_owner(owner) return owner and packed_text(owner) or NOTHING end
 
 -- The item, where nothing of it is due; or nil.
 local function item_of(sku, now)
@@ -34,7 +40,7 @@ local function add_receipt(sku, serial, quantity, owner, now, id)
   sets.add("receipts", sku .. " " .. digits(serial))
 end
 
-carry_out["STOCK.TAKE"] = function(values, at, now, id, list, place)
+local function take(values, at, now, id)
   local sku, quantity, owner = values[at + 1], values[at + 2], values[at + 3]
   local item = item_of(sku, now)
   if not item or not item.receipts_due or not is_sold(item, quantity, now) then return nil end
@@ -42,18 +48,14 @@ carry_out["STOCK.TAKE"] = function(values, at, now, id, list, place)
   local serial, available, sold = item.serial + 1, item.available - quantity, item.sold + quantity
   item.available, item.sold, item.serial = available, sold, item.serial + quantity
   add_receipt(sku, serial, quantity, owner, now, id)
-  list[place] = 1
-  list[place + 1] = TAKEN
-  list[place + 2] = sku
-  list[place + 3] = owner
-  list[place + 4] = quantity
-  list[place + 5] = serial
-  list[place + 6] = available
-  list[place + 7] = sold
-  return place + 7, serial, available
+  local event = TAKEN .. packed_text(sku) .. packed_owner(owner) .. packed(quantity) .. packed(serial) .. packed(available)
+    .. packed(sold)
+  return event, "", serial, available
 end
 
-carry_out["STOCK.RESERVE"] = function(values, at, now, _, list, place)
+carry_out["STOCK.TAKE"] = { decide = take, values = 8 }
+
+local function reserve(values, at, now)
   local sku, name, quantity = values[at + 1], values[at + 2], values[at + 3]
   local owner, reservation = values[at + 4], sku .. " " .. name
   local item = item_of(sku, now)
@@ -65,19 +67,14 @@ carry_out["STOCK.RESERVE"] = function(values, at, now, _, list, place)
     owner = owner, quantity = quantity, status = "open", deadline = deadline, first_serial = 0, ended_at = 0,
   })
   deadlines.add(deadline, "reservation", sku, name)
-  list[place] = 1
-  list[place + 1] = RESERVED
-  list[place + 2] = sku
-  list[place + 3] = name
-  list[place + 4] = owner
-  list[place + 5] = quantity
-  list[place + 6] = deadline
-  list[place + 7] = available
-  list[place + 8] = item.reserved
-  return place + 8, deadline, available
+  local event = RESERVED .. packed_text(sku) .. packed_text(name) .. packed_owner(owner) .. packed(quantity)
+    .. packed(deadline) .. packed(available) .. packed(item.reserved)
+  return event, "", deadline, available
 end
 
-carry_out["STOCK.CONFIRM"] = function(values, at, now, id, list, place)
+carry_out["STOCK.RESERVE"] = { decide = reserve, values = 9 }
+
+local function confirm(values, at, now, id)
   local sku, name = values[at + 1], values[at + 2]
   local reservation_id, item = sku .. " " .. name, item_of(sku, now)
   local found = item and get("reservations", reservation_id)
@@ -90,19 +87,14 @@ carry_out["STOCK.CONFIRM"] = function(values, at, now, id, list, place)
   deadlines.add_ended(now, "reservation", sku, name)
   item.reserved, item.sold, item.serial = item.reserved - quantity, item.sold + quantity, item.serial + quantity
   add_receipt(sku, serial, quantity, found.owner, now, id)
-  list[place] = 1
-  list[place + 1] = CONFIRMED
-  list[place + 2] = sku
-  list[place + 3] = name
-  list[place + 4] = found.owner
-  list[place + 5] = quantity
-  list[place + 6] = serial
-  list[place + 7] = item.reserved
-  list[place + 8] = item.sold
-  return place + 8, serial, quantity
+  local event = CONFIRMED .. packed_text(sku) .. packed_text(name) .. packed_owner(found.owner) .. packed(quantity)
+    .. packed(serial) .. packed(item.reserved) .. packed(item.sold)
+  return event, "", serial, quantity
 end
 
-carry_out["PACKET.CLAIM"] = function(values, at, now, _, list, place)
+carry_out["STOCK.CONFIRM"] = { decide = confirm, values = 9 }
+
+local function claim_packet(values, at, now)
   local id, user = values[at + 1], values[at + 2]
   local campaign, claim = get("campaigns", id), id .. " " .. user
   if not campaign or campaign.laid_count < campaign.count or campaign.claimed_count + 1 >= campaign.count then
@@ -118,12 +110,9 @@ carry_out["PACKET.CLAIM"] = function(values, at, now, _, list, place)
   campaign.claimed_count, campaign.claimed_amount = packet, campaign.claimed_amount + amount
   records.put("claims", claim, { packet = packet, at = now })
   records.add("claimants", packet_id, { user = user })
-  list[place] = 1
-  list[place + 1] = CLAIMED
-  list[place + 2] = id
-  list[place + 3] = user
-  list[place + 4] = packet
-  list[place + 5] = amount
-  list[place + 6] = campaign.count - packet
-  return place + 6, packet, amount
+  local event = CLAIMED .. packed_text(id) .. packed_text(user) .. packed(packet) .. packed(amount)
+    .. packed(campaign.count - packet)
+  return event, "", packet, amount
 end
+
+carry_out["PACKET.CLAIM"] = { decide = claim_packet, values = 7 }
