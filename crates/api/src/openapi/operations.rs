@@ -32,6 +32,7 @@ pub fn operation(route: &Route, spec: &'static CommandSpec, language: Language) 
         "parameters": of_route(route, spec, language),
         "responses": responses(route, spec, language),
         "x-command": spec.name,
+        "x-arguments": arguments(spec),
         "x-refusals": spec.refusals.iter().map(|code| code.word()).collect::<Vec<_>>(),
         "x-events": spec.events.iter().map(|event| event.name).collect::<Vec<_>>(),
     });
@@ -44,6 +45,12 @@ pub fn operation(route: &Route, spec: &'static CommandSpec, language: Language) 
         operation.insert("requestBody".to_owned(), body);
     }
     operation
+}
+
+/// The arguments as the RESP port takes them: the keyword in front of each, and the fields of JSON that it is given by.
+fn arguments(spec: &'static CommandSpec) -> Vec<Value> {
+    let argument = |its: &'static ArgumentSpec| json!({ "name": its.name, "token": its.token, "fields": names_of(spec, its), "optional": its.optional });
+    spec.arguments.iter().map(argument).collect()
 }
 
 /// `ACCOUNT.OPEN` as `account_open`.
