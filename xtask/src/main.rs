@@ -1,6 +1,7 @@
-//! Project tasks: `cargo xtask test`, `lint`, `reference`, `soak`, `fuzz`, `bench`.
+//! Project tasks: `cargo xtask test`, `lint`, `reference`, `console`, `soak`, `fuzz`, `bench`.
 
 mod bench;
+mod console;
 mod fuzz;
 mod lint;
 mod place;
@@ -31,6 +32,8 @@ enum Task {
     Lint(lint::Options),
     /// Write docs/reference/{commands,codes,events}.md and docs/schemas from the tables in the code.
     Reference(reference::Options),
+    /// Build the web console into console/dist, which the binary embeds.
+    Console(console::Options),
     /// Run the seeded simulation and the kill loop for a while.
     Soak(soak::Options),
     /// Let libFuzzer look for bytes from outside that break what reads them.
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Task::Test(options) => test::run(&options),
         Task::Lint(options) => lint::run(&options),
         Task::Reference(options) => reference::run(&options),
+        Task::Console(options) => console::run(&options),
         Task::Soak(options) => soak::run(&options),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Bench(options) => bench::run(&options),

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
-use crate::{place, process, reference};
+use crate::{console, place, process, reference};
 
 /// A text file of the project.
 pub struct File {
@@ -27,7 +27,7 @@ impl File {
 
 /// The paths of generated files, or their prefixes.
 pub fn generated() -> impl Iterator<Item = String> {
-    reference::generated().chain(["Cargo.lock".to_owned()])
+    reference::generated().chain(console::generated()).chain(["Cargo.lock".to_owned()])
 }
 
 /// All text files of the project.

@@ -7,11 +7,11 @@ const FILE_LINES_MAX: usize = 500;
 const FUNCTION_LINES_MAX: usize = 70;
 
 /// Extensions of code, except for tables of data.
-const SOURCES: &[&str] = &["rs", "lua", "py", "cjs", "go", "sql"];
+const SOURCES: &[&str] = &["rs", "lua", "py", "cjs", "go", "sql", "ts", "svelte", "css"];
 
 /// Source files that are too long.
 pub fn files(files: &Files) -> Vec<Finding> {
-    let sources = files.0.iter().filter(|file| file.has_extension(SOURCES));
+    let sources = files.0.iter().filter(|file| file.has_extension(SOURCES) && file.is_written());
     let lengths = sources.map(|file| (&file.path, file.text.lines().count()));
     let long = lengths.filter(|(_, lines)| *lines > FILE_LINES_MAX);
     let finding = |(path, lines)| {

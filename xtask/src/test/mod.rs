@@ -3,6 +3,7 @@
 mod binaries;
 mod cargo;
 mod clients;
+mod console;
 mod instructions;
 mod packages;
 mod releases;
