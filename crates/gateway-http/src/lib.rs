@@ -9,6 +9,7 @@
 
 mod batch;
 mod command;
+mod console;
 mod consumers;
 mod crowded;
 mod documents;

@@ -14,8 +14,8 @@ use scarce_api::problem::PortCode;
 use scarce_api::{Method, ROUTES};
 
 use super::{
-    HttpShared, batch, command, consumers, crowded, documents, events, guard, health, history, metrics,
-    origin, preview, reconciliations, reply, scripts,
+    HttpShared, batch, command, console, consumers, crowded, documents, events, guard, health, history,
+    metrics, origin, preview, reconciliations, reply, scripts,
 };
 
 use Needs::{Always, Asked, Nothing};
@@ -79,7 +79,10 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         .route("/problems/{code}", get(documents::explain))
         .route("/docs", get(documents::docs_root))
         .route("/docs/", get(documents::docs_index))
-        .route("/docs/{*file}", get(documents::docs_file));
+        .route("/docs/{*file}", get(documents::docs_file))
+        .route("/console", get(console::root))
+        .route("/console/", get(console::index))
+        .route("/console/{file}", get(console::file));
     guarded
         .merge(open)
         .fallback(|speech| async move { reply::of_port(PortCode::NotFound, speech) })
