@@ -27,6 +27,7 @@ use super::script::ScriptCommand;
 use super::serve::Serve;
 use super::snapshot::Snapshot;
 use super::top::Top;
+use super::trial::Try;
 
 /// Hands out what there is not enough of: balances, stock, red packets, coupons, the best price.
 #[derive(Debug, Parser)]
@@ -42,6 +43,8 @@ pub struct Arguments {
 pub enum Subcommand {
     /// Run the server.
     Serve(Serve),
+    /// Run a server with sample data and the console, and forget all of it at the end.
+    Try(Try),
     /// Show what the system does, on a server of its own that is killed on the way.
     Demo(Demo),
     /// Send one command to a server and print the answer.

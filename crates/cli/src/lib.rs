@@ -37,6 +37,7 @@ mod show;
 mod sinks;
 mod snapshot;
 mod top;
+mod trial;
 
 pub use args::{Arguments, Subcommand};
 pub use import::{Import, count_operations};
@@ -182,6 +183,7 @@ pub type Ended = Result<Exit, Failed>;
 pub fn run(arguments: Arguments) -> Ended {
     match arguments.subcommand {
         Subcommand::Serve(options) => serve::run(&options),
+        Subcommand::Try(options) => trial::run(&options),
         Subcommand::Call(options) => call::run(&options),
         Subcommand::Repl(options) => repl::run(&options),
         Subcommand::Config(options) => config::run(&options),
