@@ -1,0 +1,32 @@
+//! Flows of orders, and how fast a machine takes them.
+//!
+//! The first line of a flow tells how many commands fill the book, each other line is a command. `order_flow play MODE FILE BOOK` runs such a file through a machine, prints commands and seconds of
+//! those behind the first part, and writes the book as it is at the end.
+
+mod flow;
+mod play;
+
+use std::io::{self, Write};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const USAGE: &str =
+    "usage: order_flow play anonymous|ids FILE BOOK";
+
+fn run(words: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
+    match words {
+        ["play", mode @ ("anonymous" | "ids"), file, book] => {
+            let played = play::file(file.as_ref(), *mode == "ids")?;
+            std::fs::write(book, &played.book)?;
+            writeln!(io::stdout(), "{} {:.6}", played.commands, played.time.as_secs_f64())?;
+            Ok(())
+        }
+        _ => Err(USAGE.into()),
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+}
