@@ -1,9 +1,12 @@
-//! Flows of orders, and how fast a machine takes them.
+//! Flows of orders, and how fast a machine takes them. `cargo xtask bench --orders` runs it.
 //!
-//! The first line of a flow tells how many commands fill the book, each other line is a command. `order_flow play MODE FILE BOOK` runs such a file through a machine, prints commands and seconds of
+//! `order_flow make P1 COMMANDS SEED FILE` writes a flow: its first line tells how many commands fill the book, each other
+//! line is a command. `order_flow play MODE FILE BOOK` runs such a file through a machine, prints commands and seconds of
 //! those behind the first part, and writes the book as it is at the end.
 
 mod flow;
+mod make;
+mod maker;
 mod play;
 
 use std::io::{self, Write};
@@ -12,10 +15,13 @@ use std::io::{self, Write};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str =
-    "usage: order_flow play anonymous|ids FILE BOOK";
+    "usage: order_flow make P1|P3 COMMANDS SEED FILE, or order_flow play anonymous|ids FILE BOOK";
 
 fn run(words: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
     match words {
+        ["make", profile, commands, seed, file] => {
+            make::write(profile, commands.parse()?, seed.parse()?, file.as_ref())
+        }
         ["play", mode @ ("anonymous" | "ids"), file, book] => {
             let played = play::file(file.as_ref(), *mode == "ids")?;
             std::fs::write(book, &played.book)?;
