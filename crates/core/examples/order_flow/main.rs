@@ -4,6 +4,7 @@
 //! line is a command. `order_flow play MODE FILE BOOK` runs such a file through a machine, prints commands and seconds of
 //! those behind the first part, and writes the book as it is at the end.
 
+mod equities;
 mod flow;
 mod make;
 mod maker;
@@ -15,7 +16,7 @@ use std::io::{self, Write};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const USAGE: &str =
-    "usage: order_flow make P1|P3 COMMANDS SEED FILE, or order_flow play anonymous|ids FILE BOOK";
+    "usage: order_flow make P1|P2|P3 COMMANDS SEED FILE, or order_flow play anonymous|ids FILE BOOK";
 
 fn run(words: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
     match words {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use scarce_core::outcome::{Outcome, Receipt, Value};
 
+use super::equities::Equities;
 use super::flow::{Place, Step, Tif, What};
 use super::maker::{Maker, Odds};
 use super::play::Player;
@@ -51,6 +52,7 @@ pub struct Done {
 pub fn write(profile: &str, commands: usize, seed: u64, path: &Path) -> Result<(), Box<dyn Error>> {
     let mut source: Box<dyn Source> = match profile {
         "P1" => Box::new(Maker::new(seed, Odds::plain())),
+        "P2" => Box::new(Equities::new(seed)),
         "P3" => Box::new(Maker::new(seed, Odds::rough())),
         _ => return Err(format!("there is no flow '{profile}'").into()),
     };
