@@ -8,12 +8,15 @@ use crate::types::{ID_BYTES_MAX, OPERATION_ID_BYTES_MAX};
 /// The longest varint.
 const NUMBER_BYTES_MAX: usize = 10;
 
-/// Room for a request of two names, and for an entry with an operation, an outcome of two numbers, and an event of two names
-/// and five numbers; all numbers as long as they get.
-const DRAFT_BYTES: usize = 2 * (NUMBER_BYTES_MAX + 2 * (1 + ID_BYTES_MAX))
+/// The longest namespace of an operation in a draft.
+pub(crate) const NAMESPACE_BYTES_MAX: usize = 64;
+
+/// Room for a request of two names, and for an entry with an operation, an outcome of a word and four numbers, and two events of
+/// five names and ten numbers together; all numbers as long as they get.
+const DRAFT_BYTES: usize = 2 * (NUMBER_BYTES_MAX + 5 * (1 + ID_BYTES_MAX))
     + (5 + 3 * NUMBER_BYTES_MAX)
-    + (3 + OPERATION_ID_BYTES_MAX + 8)
-    + 15 * NUMBER_BYTES_MAX;
+    + (4 + NAMESPACE_BYTES_MAX + OPERATION_ID_BYTES_MAX + 8)
+    + 32 * NUMBER_BYTES_MAX;
 
 /// Such a buffer.
 #[derive(Debug)]
@@ -100,8 +103,17 @@ impl Draft {
     #[inline]
     pub(crate) fn put_text(&mut self, text: &[u8]) {
         self.put_number(text.len() as u64);
-        self.bytes[self.length..][..text.len()].copy_from_slice(text);
-        self.length += text.len();
+        let (start, end) = (self.length, self.length + text.len());
+        // Short ones as two words that may overlap: faster than to copy a slice.
+        match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+            (Some(first), Some(last)) if text.len() <= 16 => {
+                self.put_at(start, *first);
+                self.put_at(end - 8, *last);
+            }
+            (Some(_), _) => self.bytes[start..end].copy_from_slice(text),
+            _ => text.iter().zip(start..).for_each(|(byte, at)| self.bytes[at] = *byte),
+        }
+        self.length = end;
     }
 
     /// What is in it already once more.

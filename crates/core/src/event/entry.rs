@@ -17,7 +17,7 @@ use compact_str::CompactString;
 use super::{Event, Position};
 use crate::codec::{Input, Malformed, Wire};
 use crate::draft::Draft;
-use crate::outcome::{Outcome, draft_applied};
+use crate::outcome::{Facts, Outcome, draft_applied, draft_facts};
 use crate::types::{OperationId, TimeMs};
 
 const HAS_OPERATION: u8 = 1;
@@ -150,6 +150,35 @@ impl Entry {
         }
         draft.put_number(1);
         put_event(draft);
+        let length = u32::try_from(draft.len() - start - 4).unwrap_or(u32::MAX);
+        draft.put_at(start, length.to_le_bytes());
+        outcome
+    }
+
+    /// The same in a draft, for an entry of few events without further steps, and an operation that was applied with these
+    /// values, by its namespace, its ID and its content hash. `put_events` appends so many events.
+    pub(crate) fn draft_several(
+        draft: &mut Draft,
+        (epoch, sequence_first, at): (u64, u64, TimeMs),
+        operation: Option<(&str, &OperationId, u64)>,
+        facts: &Facts,
+        (count, put_events): (u8, impl FnOnce(&mut Draft)),
+    ) -> Range<usize> {
+        let start = draft.len();
+        let flags = if operation.is_some() { HAS_OPERATION | HAS_OUTCOME } else { 0 };
+        draft.put([0, 0, 0, 0, flags]);
+        [epoch, sequence_first, at].into_iter().for_each(|number| draft.put_number(number));
+        let mut outcome = 0..0;
+        if let Some((namespace, id, fingerprint)) = operation {
+            draft.put_text(namespace.as_bytes());
+            draft.put_text(id.as_str().as_bytes());
+            draft.put(fingerprint.to_le_bytes());
+            let outcome_start = draft.len();
+            draft_facts(facts, draft);
+            outcome = outcome_start..draft.len();
+        }
+        draft.put_byte(count);
+        put_events(draft);
         let length = u32::try_from(draft.len() - start - 4).unwrap_or(u32::MAX);
         draft.put_at(start, length.to_le_bytes());
         outcome

@@ -222,6 +222,29 @@ pub(crate) fn draft_applied([first, second]: [i64; 2], draft: &mut Draft) {
     draft.put_signed(second);
 }
 
+/// Appends the outcome of a command that was applied, as it is encoded; of a list, that it is empty.
+pub(crate) fn draft_facts(facts: &Facts, draft: &mut Draft) {
+    draft.put_number(u64::from(Code::Applied.number()));
+    draft.put_number(facts.len() as u64);
+    for fact in facts {
+        match fact {
+            Value::Absent => draft.put_byte(0),
+            Value::Integer(value) => {
+                draft.put_byte(INTEGER);
+                draft.put_signed(*value);
+            }
+            Value::Text(text) => {
+                draft.put_byte(2);
+                draft.put_text(text.as_bytes());
+            }
+            Value::List(values) => {
+                debug_assert!(values.is_empty(), "a draft has no room for lists");
+                draft.put([3, 0]);
+            }
+        }
+    }
+}
+
 /// `INVALID`, with the argument and the reason.
 impl From<Invalid> for Outcome {
     fn from(Invalid { argument, reason }: Invalid) -> Self {
