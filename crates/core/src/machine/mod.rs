@@ -75,6 +75,9 @@ pub struct Machine {
     draft: Draft,
     /// Where the id of the operation was looked up that is being decided.
     sought: Option<Sought>,
+    /// Whether nothing is decided in a plain way, for tests that compare both ways.
+    #[cfg(test)]
+    pub(crate) is_general: bool,
 }
 
 impl Machine {
@@ -90,7 +93,20 @@ impl Machine {
         let (now, mut histories) = (state.at, Histories::default());
         histories.note(Position { epoch, sequence: sequence.saturating_add(1) });
         let (events, scratch, draft) = (Vec::new(), Vec::new(), Draft::default());
-        Self { state, partition, epoch, histories, sequence, now, events, scratch, draft, sought: None }
+        Self {
+            state,
+            partition,
+            epoch,
+            histories,
+            sequence,
+            now,
+            events,
+            scratch,
+            draft,
+            sought: None,
+            #[cfg(test)]
+            is_general: false,
+        }
     }
 
     /// The state, for reading.
@@ -157,6 +173,13 @@ impl Machine {
             return MachineAnswer::Receipt(self.unlogged(*refusal.0));
         }
         self.end_due_of(envelope.commands(), log);
+        if let Body::Single(command) = &envelope.body {
+            let operation = envelope.common.operation.as_ref();
+            let operation = operation.map(|id| (envelope.namespace.as_str(), id, fingerprint));
+            if let Some(receipt) = self.submit_order(command, operation, sought, log) {
+                return MachineAnswer::Receipt(receipt);
+            }
+        }
         let operation = envelope.common.operation.as_ref().map(|id| OperationMark {
             namespace: envelope.namespace.clone(),
             id: id.clone(),

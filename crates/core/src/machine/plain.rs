@@ -7,13 +7,15 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::Machine;
 use super::replay::Age;
-use crate::accounts;
+use crate::command::Command;
 use crate::command::plain::Plain;
-use crate::draft::Draft;
+use crate::draft::{Draft, NAMESPACE_BYTES_MAX};
 use crate::event::Entry;
 use crate::operations::{Done, Encoded, Sought};
+use crate::outcome::{Outcome, Receipt};
 use crate::state::FORGOTTEN_PER_EVENT_MAX;
-use crate::types::{TimeMs, time_of};
+use crate::types::{OperationId, TimeMs, time_of};
+use crate::{accounts, markets};
 
 impl Machine {
     /// Decides a request at `clock`, applies it and appends its entry to `log`. Returns the numbers of the answer; `None`
@@ -48,6 +50,46 @@ impl Machine {
         self.state.at = now;
         self.state.forget(now, 1);
         Some(answer)
+    }
+
+    /// Decides a command of an order that meets nothing, applies it and appends its entry to `log`. `None` if nothing was
+    /// done, and the general way must decide.
+    pub(super) fn submit_order(
+        &mut self,
+        command: &Command,
+        operation: Option<(&str, &OperationId, u64)>,
+        sought: Option<Sought>,
+        log: &mut Vec<u8>,
+    ) -> Option<Receipt> {
+        #[cfg(test)]
+        if self.is_general {
+            return None;
+        }
+        if operation.is_some_and(|(namespace, ..)| namespace.len() > NAMESPACE_BYTES_MAX) {
+            return None;
+        }
+        let (now, epoch) = (self.now, self.epoch);
+        let change = markets::plain::decide(&self.state, command, now)?;
+        let (events, outcome) = (change.events(), Outcome::applied(change.answer()));
+        let (sequence_first, sequence_last) = (self.sequence + 1, self.sequence + u64::from(events));
+        self.sequence = sequence_last;
+        let draft = &mut self.draft;
+        draft.clear();
+        let put_events = |draft: &mut Draft| change.put_events(draft);
+        let position = (epoch, sequence_first, now);
+        let encoded = Entry::draft_several(draft, position, operation, &outcome.facts, (events, put_events));
+        log.extend_from_slice(draft.bytes(0..draft.len()));
+        change.apply(&mut self.state, now);
+        self.state.at = now;
+        if let (Some((_, _, fingerprint)), Some(sought)) = (operation, sought) {
+            let done = Done { fingerprint, at: now, epoch, sequence_last, events: u32::from(events) };
+            let (state, encoded) = (&mut self.state, self.draft.bytes(encoded));
+            state.operations.note(sought, &done, Encoded::new(&outcome, encoded));
+            let settled = state.settled(now);
+            state.operations.forget(&state.settings, settled, FORGOTTEN_PER_EVENT_MAX);
+        }
+        self.state.forget(now, usize::from(events));
+        Some(Receipt { sequence_first, ..self.unlogged(outcome) })
     }
 
     /// Looks a new ID up that may be used.

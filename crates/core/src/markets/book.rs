@@ -112,7 +112,8 @@ impl Book {
 
     /// Whether a taker that trades against `side` at `limit` (absent: at any price) would meet an order.
     pub(super) fn crosses(&self, side: Side, limit: Option<u64>) -> bool {
-        self.crossing(side, limit).next().is_some()
+        visits::note();
+        self.side(side).first().is_some_and(|(rank, _)| rank <= Rank::limit(side, limit))
     }
 
     /// The levels of a side, best first, down to a limit (absent: all).
@@ -248,6 +249,35 @@ impl Books {
             (prev, NIL) => self.owners.update(node.owner, |owner| owner.last = prev),
             _ => {}
         }
+    }
+
+    /// Takes an order with `remaining` units off the book, and puts it there again with another price and quantity, behind
+    /// all others at that price and behind all others of its owner.
+    pub(super) fn requeue(
+        &mut self,
+        market: Slot,
+        index: u32,
+        remaining: u64,
+        (price, quantity): (u64, u64),
+    ) {
+        let Some(mut node) = self.get(market).node(index).copied() else { return };
+        let Some(mut pen) = self.pen(market) else { return };
+        pen.unlink(node, remaining);
+        let (own_prev, own_next) = (node.own_prev, node.own_next);
+        (node.rank, node.prev, node.next) = (Rank::of(node.side, price), NIL, NIL);
+        if own_next != NIL {
+            let last = self.owners.at(node.owner).map_or(NIL, |owner| owner.last);
+            (node.own_prev, node.own_next) = (last, NIL);
+            self.owners.update(node.owner, |owner| {
+                owner.last = index;
+                if own_prev == NIL {
+                    owner.first = own_next;
+                }
+            });
+        }
+        let Some(mut pen) = self.pen(market) else { return };
+        pen.node(index, |its| *its = node);
+        pen.link(index, node, quantity);
     }
 
     /// Reduces a resting order; it keeps its position in the queue.

@@ -2,7 +2,7 @@
 
 use super::book::Resting;
 use super::tape::Trade;
-use super::{Market, Markets, Order, OrderStatus, RestingPlace};
+use super::{CancelReason, Market, Markets, Order, OrderStatus, RestingPlace};
 use crate::command::shapes::Side;
 use crate::event::{
     MarketCreated, MarketEvent, OrderCancelled, OrderPlaced, OrderReduced, OrderReplaced, OrderRested,
@@ -57,7 +57,7 @@ impl Markets {
     }
 
     /// Sets the remaining quantity of a live order, also on the book if it rests.
-    fn shrink(&mut self, (slot, row): (Slot, Slot), remaining: u64) {
+    pub(super) fn shrink(&mut self, (slot, row): (Slot, Slot), remaining: u64) {
         let Some(order) = self.orders.at(row) else { return };
         let by = order.remaining - remaining;
         if let Some(place) = order.place {
@@ -83,17 +83,43 @@ impl Markets {
 
     fn rest(&mut self, rested: &OrderRested) {
         let OrderRested { market, order, price, remaining } = rested;
-        let Some((slot, row)) = self.locate(market, order) else { return };
+        if let Some(found) = self.locate(market, order) {
+            self.rest_at(found, *price, *remaining);
+        }
+    }
+
+    /// The next time priority of a market.
+    fn next_priority(&mut self, slot: Slot) -> u64 {
         let mut priority = 0;
         self.markets.update(slot, |market| {
             market.priority += 1;
             priority = market.priority;
         });
+        priority
+    }
+
+    /// Puts an order on the book.
+    pub(super) fn rest_at(&mut self, (slot, row): (Slot, Slot), price: u64, quantity: u64) {
+        let priority = self.next_priority(slot);
         let Self { books, orders, .. } = self;
         orders.update(row, |order| {
-            let entry = Resting { row, side: order.side, price: *price, quantity: *remaining };
+            let entry = Resting { row, side: order.side, price, quantity };
             let node = books.rest(slot, &order.owner, entry);
             order.place = Some(RestingPlace { priority, node });
+        });
+    }
+
+    /// Takes a resting order off the book and puts it there again.
+    pub(super) fn requeue(&mut self, (slot, row): (Slot, Slot), price: u64, quantity: u64) {
+        let priority = self.next_priority(slot);
+        let Self { books, orders, .. } = self;
+        orders.update(row, |order| {
+            if let Some(place) = &mut order.place {
+                books.requeue(slot, place.node, order.remaining, (price, quantity));
+                place.priority = priority;
+            }
+            order.price = Some(price);
+            order.remaining = quantity;
         });
     }
 
@@ -170,11 +196,19 @@ fn fill(state: &mut State, (slot, row): (Slot, Slot), (quantity, remaining): (u6
 fn cancel(state: &mut State, cancelled: &OrderCancelled, at: TimeMs) {
     let OrderCancelled { market, order, reason, .. } = cancelled;
     let Some(found) = state.markets.locate(market, order) else { return };
-    state.markets.take_off(found);
-    state.markets.orders.update(found.1, |record| {
-        record.status = OrderStatus::Cancelled;
-        record.reason = Some(*reason);
-        record.ended_at = at;
+    end(state, found, *reason, at);
+}
+
+/// Ends an order with what remains of it unfilled.
+pub(super) fn end(state: &mut State, (slot, row): (Slot, Slot), reason: CancelReason, at: TimeMs) {
+    let Markets { books, orders, .. } = &mut state.markets;
+    orders.update(row, |order| {
+        if let Some(place) = order.place.take() {
+            books.take_off(slot, place.node, order.remaining);
+        }
+        order.status = OrderStatus::Cancelled;
+        order.reason = Some(reason);
+        order.ended_at = at;
     });
-    state.ended.add_order(at, found.1);
+    state.ended.add_order(at, row);
 }

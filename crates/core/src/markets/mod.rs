@@ -7,6 +7,7 @@ mod evolve;
 mod fillable;
 mod levels;
 mod place;
+pub(crate) mod plain;
 pub(crate) mod query;
 mod replace;
 mod restore;
@@ -353,8 +354,12 @@ impl Market {
 
 /// The order, unless it ended so long ago that its name can be used again.
 fn visible<'a>(state: &'a State, market: Slot, order: &Id, now: TimeMs) -> Option<&'a Order> {
-    let found = state.markets.orders.get(&(market, order))?;
-    (found.status.is_live() || state.is_retained(found.ended_at, now)).then_some(found)
+    visible_row(state, market, order, now).map(|(_, order)| order)
+}
+
+fn visible_row<'a>(state: &'a State, market: Slot, order: &Id, now: TimeMs) -> Option<(Slot, &'a Order)> {
+    let (row, found) = state.markets.orders.find_row(&(market, order))?;
+    (found.status.is_live() || state.is_retained(found.ended_at, now)).then_some((row, found))
 }
 
 /// The owner's live order, or the refusal that there is none.
@@ -365,13 +370,24 @@ fn own_live<'a>(
     owner: &Id,
     now: TimeMs,
 ) -> Result<&'a Order, Refusal> {
-    let found =
-        visible(state, market, order, now).ok_or_else(|| Refusal::new(Code::OrderNotFound, facts![order]))?;
+    own_live_row(state, market, order, owner, now).map(|(_, order)| order)
+}
+
+/// The same with the slot of its row.
+fn own_live_row<'a>(
+    state: &'a State,
+    market: Slot,
+    order: &Id,
+    owner: &Id,
+    now: TimeMs,
+) -> Result<(Slot, &'a Order), Refusal> {
+    let (row, found) = visible_row(state, market, order, now)
+        .ok_or_else(|| Refusal::new(Code::OrderNotFound, facts![order]))?;
     if found.owner != *owner {
         return Err(Refusal::new(Code::NotOwner, facts![]));
     }
     if !found.status.is_live() {
         return Err(Refusal::new(Code::OrderClosed, facts![order, found.status.word()]));
     }
-    Ok(found)
+    Ok((row, found))
 }
