@@ -35,6 +35,12 @@ fn change(books: &mut Books, live: &mut Live, seed: &mut u64) {
             let (market, node, quantity) = live.swap_remove(at);
             books.take_off(market, node, quantity);
         }
+        16..=17 if !live.is_empty() => {
+            let (market, node, quantity) = &mut live[at];
+            let (price, then) = (1 + below(seed, 5), 2 + below(seed, 9));
+            books.requeue(*market, *node, *quantity, (price, then));
+            *quantity = then;
+        }
         _ => {
             if let Some((market, node, quantity)) = live.get_mut(at).filter(|(.., quantity)| *quantity > 1) {
                 books.shrink(*market, *node, 1);

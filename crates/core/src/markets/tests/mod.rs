@@ -2,6 +2,7 @@
 
 mod model;
 mod orders;
+mod plain;
 mod random;
 mod steps;
 

@@ -14,7 +14,7 @@ fn figure(dice: &mut Dice, unit: u64, most: u64) -> u64 {
 }
 
 /// Most commands name an order that is likely to be open, by its owner, so that most have an effect.
-fn line(dice: &mut Dice) -> String {
+pub(super) fn line(dice: &mut Dice) -> String {
     let number = dice.below(40);
     let id = format!("o{number}");
     let owners = ["ann", "bob", "cy"];
@@ -47,7 +47,7 @@ fn line(dice: &mut Dice) -> String {
 
 const RETENTION_MS: u64 = 60;
 
-fn bench(step_max: usize) -> Bench {
+pub(super) fn bench(step_max: usize) -> Bench {
     let mut bench =
         Bench::with(StateSettings { step_max, retention_ms: RETENTION_MS, ..StateSettings::default() });
     let create = format!("MARKET.CREATE m TICK {TICK} LOT {LOT} MINQTY {MIN} MAXQTY {MAX}");
