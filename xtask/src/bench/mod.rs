@@ -2,6 +2,7 @@
 
 mod cases;
 pub mod instructions;
+mod orders;
 mod redis;
 mod report;
 mod streams;
@@ -34,7 +35,11 @@ pub struct Options {
     /// Measure a writer beside a thousand streams of events instead, many of them unread.
     #[arg(long, conflicts_with_all = ["requests", "engine", "instructions"])]
     streams: bool,
-    /// Write docs/benchmarks.md, or docs/benchmarks-redis.md, docs/benchmarks-streams.md, or the counts to compare with.
+    /// Compare flows of orders in memory with exchange-core on a JVM instead; `--requests` says how many commands each has.
+    #[arg(long, conflicts_with_all = ["engine", "instructions", "streams"])]
+    orders: bool,
+    /// Write docs/benchmarks.md, or docs/benchmarks-redis.md, docs/benchmarks-streams.md, docs/benchmarks-orders.md, or the
+    /// counts to compare with.
     #[arg(long)]
     write: bool,
 }
@@ -60,6 +65,9 @@ struct Servers {
 pub fn run(options: &Options) -> Ended {
     if options.instructions {
         return instructions::run(options.write);
+    }
+    if options.orders {
+        return orders::run(options.rounds, options.requests, options.write);
     }
     if options.streams {
         build()?;
