@@ -3,7 +3,7 @@
 use crate::codec::{Malformed, Wire};
 use crate::markets::Markets;
 use crate::pieces::{PieceReader, PieceWriter};
-use crate::store::{Ordered, Slice, Sliced, Slot};
+use crate::store::{Ordered, Placed, Slice, Sliced, Slot};
 use crate::types::{Id, TimeMs};
 use crate::{reversible_fields, words};
 
@@ -220,6 +220,20 @@ impl Ended {
                 self.add(ended_at, NamedKind::of(kind).ok_or(Malformed)?, slot, &record);
             }
         }
+        self.queue_orders(markets)
+    }
+
+    /// Takes over the ended records of resources that went along, whose new slots `placed_of` gives for each kind.
+    pub(crate) fn take_over<'a>(&mut self, from: &Self, placed_of: impl Fn(NamedKind) -> &'a Placed) {
+        for ((ended_at, kind, slot, record), ()) in from.records.iter() {
+            if let Some(slot) = placed_of(*kind).at(*slot) {
+                self.add(*ended_at, *kind, slot, record);
+            }
+        }
+    }
+
+    /// Notes when orders ended.
+    pub(crate) fn queue_orders(&mut self, markets: &Markets) -> Result<(), Malformed> {
         for (key, order) in markets.orders.iter().filter(|(_, order)| !order.status.is_live()) {
             self.add_order(order.ended_at, markets.orders.find(key).ok_or(Malformed)?);
         }

@@ -5,7 +5,7 @@ use compact_str::CompactString;
 
 use crate::codec::Malformed;
 use crate::pieces::{PieceReader, PieceWriter};
-use crate::store::{Ordered, Sliced, Slot, Table};
+use crate::store::{Ordered, Placed, Sliced, Slot, Table};
 use crate::types::{INTEGER_MAX, Id, TimeMs};
 use crate::{record_wire, reversible_fields};
 
@@ -132,6 +132,15 @@ impl Counters {
         }
         if counter.used > 0 {
             self.add(key, counter.used, counter.ends_at);
+        }
+    }
+
+    /// Takes over the counters of resources that went along.
+    pub(crate) fn take_over(&mut self, from: &Self, placed: &Placed) {
+        for (key, counter) in from.counters.iter() {
+            if let Some(resource) = placed.at(key.resource) {
+                self.restore(&CounterKey { resource, ..key.clone() }, counter);
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use crate::packets::Campaigns;
 use crate::pieces::{PieceReader, PieceWriter};
 use crate::reversible_fields;
 use crate::stock::StockItems;
-use crate::store::Sliced;
+use crate::store::{Goes, Sliced};
 use crate::types::{INTEGER_MAX, Id, TimeMs};
 
 /// The settings that outcomes depend on. They must be the same in every engine of a deployment.
@@ -344,6 +344,31 @@ impl State {
                 self.markets.digest_of(self, id, sum);
             }
         }
+    }
+
+    /// Takes over the resources that go, from one partition after the other; [`State::settle_in`] comes last.
+    pub(crate) fn take_over(&mut self, from: &Self, goes: &Goes<'_>) {
+        let accounts = self.accounts.take_over(&from.accounts, goes);
+        let stock = self.stock.take_over(&from.stock, goes);
+        self.campaigns.take_over(&from.campaigns, goes);
+        let coupons = self.coupons.take_over(&from.coupons, goes);
+        self.markets.take_over(&from.markets, goes);
+        self.ended.take_over(&from.ended, |kind| match kind {
+            NamedKind::Hold => &accounts,
+            NamedKind::Reservation => &stock,
+            NamedKind::CouponClaim => &coupons,
+        });
+    }
+
+    /// Makes what follows from the resources that were taken over: books, and when records end.
+    pub(crate) fn settle_in(&mut self) -> Result<(), Malformed> {
+        self.markets.restore_books()?;
+        self.accounts.queue_holds(&mut self.deadlines)?;
+        self.stock.queue_reservations(&mut self.deadlines)?;
+        self.ended.queue_orders(&self.markets)?;
+        self.queue_receipts();
+        self.queue_packets();
+        Ok(())
     }
 
     /// What [`State::put`] writes between its first values and its last ones, in the same order, and what a machine writes

@@ -7,6 +7,7 @@ pub mod holds;
 mod movements;
 pub(crate) mod plain;
 pub(crate) mod query;
+mod regroup;
 
 pub use evolve::evolve;
 pub use holds::expire;
@@ -259,6 +260,11 @@ impl Accounts {
     ) -> Result<(), Malformed> {
         self.accounts.load(input)?;
         self.holds.load(input)?;
+        self.queue_holds(deadlines)
+    }
+
+    /// Notes when open holds end.
+    pub(crate) fn queue_holds(&self, deadlines: &mut Deadlines) -> Result<(), Malformed> {
         for ((slot, name), hold) in self.holds.iter() {
             let account = self.accounts.key_at(*slot).ok_or(Malformed)?;
             if let (HoldStatus::Open, Some(deadline)) = (hold.status, hold.deadline) {

@@ -5,6 +5,7 @@ pub mod claims;
 mod decisions;
 mod evolve;
 pub(crate) mod query;
+mod regroup;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

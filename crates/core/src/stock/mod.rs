@@ -5,6 +5,7 @@ pub mod audit;
 mod evolve;
 mod items;
 pub(crate) mod query;
+mod regroup;
 pub mod reservations;
 mod retention;
 pub mod sales;
@@ -400,6 +401,11 @@ impl StockItems {
         self.receipts.load(input)?;
         self.returned.load(input)?;
         self.owners.load(input)?;
+        self.queue_reservations(deadlines)
+    }
+
+    /// Notes when open reservations end.
+    pub(crate) fn queue_reservations(&self, deadlines: &mut Deadlines) -> Result<(), Malformed> {
         for ((slot, name), reservation) in self.reservations.iter() {
             let sku = self.items.key_at(*slot).ok_or(Malformed)?;
             if reservation.status == ReservationStatus::Open {

@@ -6,6 +6,7 @@ mod chunks;
 mod index;
 mod names;
 mod ordered;
+mod placed;
 mod slices;
 mod table;
 pub(crate) mod visits;
@@ -13,6 +14,7 @@ pub(crate) mod visits;
 pub use chunks::Chunks;
 pub use index::Index;
 pub use ordered::Ordered;
+pub(crate) use placed::{Goes, Placed};
 pub(crate) use slices::{Frozen, Slice, Sliced, put_frozen};
 pub use table::{Lookup, Slot, Table};
 
