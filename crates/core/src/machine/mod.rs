@@ -14,6 +14,7 @@ mod plain;
 #[cfg(test)]
 mod plain_tests;
 mod query;
+pub mod regroup;
 mod replay;
 mod scan;
 mod slices;

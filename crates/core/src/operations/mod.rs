@@ -3,6 +3,7 @@
 mod answer;
 mod index;
 mod records;
+mod regroup;
 mod slices;
 
 use smallvec::SmallVec;
@@ -18,6 +19,7 @@ use crate::types::{OperationId, TimeMs};
 pub(crate) use answer::Encoded;
 use index::Index;
 use records::{Details, Identity, Moment, Records};
+pub(crate) use regroup::{Clashes, TakenFrom};
 
 /// An id that was looked up: its hash, and where its record is, be it out of the window or not.
 #[derive(Clone, Copy, Debug)]
