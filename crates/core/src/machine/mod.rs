@@ -15,6 +15,8 @@ mod plain;
 mod plain_tests;
 mod query;
 pub mod regroup;
+#[cfg(test)]
+mod regroup_tests;
 mod replay;
 mod scan;
 mod slices;
