@@ -118,8 +118,26 @@ impl Deployment {
         let deployment_id = random::bytes().map_err(DeploymentError::Random)?;
         let secret = random::bytes().map_err(DeploymentError::Random)?;
         let deployment = Self { deployment_id, partitions, secret };
-        replace(storage, TEMPORARY_NAME, FILE_NAME, deployment.text().as_bytes())?;
+        deployment.save(storage)?;
         Ok(deployment)
+    }
+
+    /// Writes the file of a deployment that moves into an empty directory.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn create_in(&self, storage: &dyn Storage) -> Result<(), DeploymentError> {
+        self.save(storage)
+    }
+
+    fn save(&self, storage: &dyn Storage) -> Result<(), DeploymentError> {
+        Ok(replace(storage, TEMPORARY_NAME, FILE_NAME, self.text().as_bytes())?)
+    }
+
+    /// The same deployment among another number of partitions.
+    #[must_use]
+    pub fn among(&self, partitions: u32) -> Self {
+        Self { partitions, ..self.clone() }
     }
 
     fn text(&self) -> String {

@@ -38,7 +38,7 @@ pub use inspect::{
     Oldest, SegmentState, SegmentSummary, Verification, inspect, newest_payload, oldest, read, verify,
 };
 pub use reader::{JournalReader, OwnedFrame};
-pub use recovery::{RecoveredJournal, RecoveryStart, recover};
+pub use recovery::{RecoveredJournal, RecoveryStart, begin, recover};
 pub use segment::FORMAT_VERSION;
 pub use survey::{Cut, Frame, JournalProgress, OnFrame, OnProgress, Refusal};
 pub use tail::{JournalTail, TailPart};

@@ -115,22 +115,49 @@ fn create(
             reason: format!("there is no segment, but sequence {} is needed", start.sequence),
         });
     }
+    begin_at(storage, settings, 1, listing)
+}
+
+/// Creates a journal in a directory without one, whose first event has a sequence: what comes before is in a snapshot.
+///
+/// # Errors
+/// When the disk fails, or there is a journal.
+pub fn begin(
+    storage: Arc<dyn Storage>,
+    settings: JournalSettings,
+    sequence: u64,
+) -> Result<RecoveredJournal, JournalError> {
+    settings.check()?;
+    let listing = listing::list(&*storage, Some(&settings))?;
+    if !listing.segments.is_empty() {
+        let reason = "there is a journal already".to_owned();
+        return Err(JournalError::Incomplete { directory: storage.locate(""), reason });
+    }
+    begin_at(storage, settings, sequence.max(1), &listing)
+}
+
+fn begin_at(
+    storage: Arc<dyn Storage>,
+    settings: JournalSettings,
+    sequence: u64,
+    listing: &Listing,
+) -> Result<RecoveredJournal, JournalError> {
     let spare = repair::tidy(&*storage, &settings, listing)?;
     let header = SegmentHeader {
         partition: settings.partition,
         deployment_id: settings.deployment_id,
         segment: 1,
-        first_sequence: 1,
+        first_sequence: sequence,
         segment_bytes: settings.segment_bytes,
         previous_crc: 0,
     };
     let end = JournalEnd {
         offset: SEGMENT_HEADER_BYTES,
-        next_sequence: 1,
+        next_sequence: sequence,
         previous_crc: 0,
         epoch: 0,
         unproven_offset: SEGMENT_HEADER_BYTES,
-        synced_through: 0,
+        synced_through: sequence - 1,
         frames: 0,
         bytes: 0,
         cut: None,

@@ -84,7 +84,7 @@ impl MovedReceipts {
         let mut reader = log.reader();
         while let Some(sequence) = wanted.peek().copied() {
             for batch in reader.read_from(sequence, *last, READ_BYTES)? {
-                copy_wanted(&batch, &mut wanted, &mut writer)?;
+                each_wanted(&batch, &mut wanted, &mut |_, entry| Ok(writer.add(entry)?))?;
             }
             if wanted.peek() == Some(&sequence) {
                 return Err(FoldError::Gap { sequence, found: sequence + 1 }.into());
@@ -107,6 +107,58 @@ impl MovedReceipts {
             self.storage.sync_directory()?;
         }
         Ok(())
+    }
+}
+
+/// Gives the receipts that have left a partition's log and end at these sequences to `take`, in their order, and leaves
+/// the other sequences.
+///
+/// # Errors
+/// When a file cannot be read or is damaged, or `take` fails.
+pub(crate) fn each_moved(
+    home: &PartitionHome,
+    wanted: &[u64],
+    take: &mut dyn FnMut(u64, &Entry) -> Result<(), EmbeddedError>,
+) -> Result<Vec<u64>, EmbeddedError> {
+    let (storage, owner) = (&*home.storage, home.snapshot_owner());
+    let opened = names(storage)?.into_iter().map(|name| ReceiptFile::open(storage, &name, &owner));
+    let files = opened.collect::<Result<Vec<_>, _>>()?;
+    let mut left = Vec::new();
+    for sequence in wanted {
+        let file = files.iter().find(|file| file.covers(*sequence));
+        match file.map(|file| file.find(storage, *sequence)).transpose()?.flatten() {
+            Some(entry) => take(*sequence, &entry)?,
+            None => left.push(*sequence),
+        }
+    }
+    Ok(left)
+}
+
+/// Writes receipts that come from other partitions into a new file, in the order of the last sequences that they have
+/// from now on.
+pub(crate) struct ArrivingReceipts {
+    storage: Arc<dyn Storage>,
+    owner: SnapshotOwner,
+    writer: Option<ReceiptFileWriter>,
+}
+
+impl ArrivingReceipts {
+    pub(crate) fn new(home: &PartitionHome) -> Self {
+        Self { storage: home.storage.clone(), owner: home.snapshot_owner(), writer: None }
+    }
+
+    /// Adds the receipt of an entry.
+    pub(crate) fn add(&mut self, sequence_last: u64, entry: &Entry) -> Result<(), EmbeddedError> {
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            none => none.insert(ReceiptFileWriter::create(&*self.storage, &self.owner, sequence_last)?),
+        };
+        Ok(writer.add_under(sequence_last, entry)?)
+    }
+
+    /// Makes the file durable, if there are any receipts.
+    pub(crate) fn finish(self) -> Result<(), EmbeddedError> {
+        self.writer.map_or(Ok(()), |writer| writer.finish(&*self.storage).map(drop).map_err(Into::into))
     }
 }
 
@@ -144,18 +196,18 @@ pub(crate) fn check(home: &PartitionHome, name: &str) -> Result<(), ReceiptsErro
     ReceiptFile::open(&*home.storage, name, &home.snapshot_owner()).map(drop)
 }
 
-/// Writes the receipts that are wanted and in this batch, and takes them off the list.
-fn copy_wanted(
+/// Gives the entries that are wanted and in this batch to `take`, each with its last sequence, and takes them off the list.
+pub(crate) fn each_wanted(
     batch: &[u8],
     wanted: &mut Peekable<impl Iterator<Item = u64>>,
-    writer: &mut ReceiptFileWriter,
+    take: &mut dyn FnMut(u64, &Entry) -> Result<(), EmbeddedError>,
 ) -> Result<(), EmbeddedError> {
     let mut rest = batch;
     while let Some(sequence) = wanted.peek().copied() {
         let found = entry_ending_at(&mut rest, sequence);
         match found.map_err(|source| FoldError::Malformed { sequence, source })? {
             None => return Ok(()),
-            Some(entry) => writer.add(&entry)?,
+            Some(entry) => take(sequence, &entry)?,
         }
         wanted.next();
     }
