@@ -8,6 +8,7 @@ use crate::lock::LockError;
 use crate::log::LogError;
 use crate::memory::TooLarge;
 use crate::receipts::ReceiptsError;
+use crate::relocation::MarkError;
 use crate::restore::RestoreError;
 use crate::snapshot::SnapshotError;
 use crate::storage::StorageError;
@@ -40,6 +41,9 @@ pub enum EmbeddedError {
     /// The list of consumers is unusable.
     #[error(transparent)]
     Consumers(#[from] RegistryError),
+    /// The deployment is not served from these files.
+    #[error(transparent)]
+    Relocation(#[from] MarkError),
     /// The data does not fit into memory.
     #[error(transparent)]
     Memory(#[from] TooLarge),

@@ -38,6 +38,7 @@ mod progress;
 mod reach;
 mod receipts;
 mod recovery;
+pub mod relocation;
 mod restore;
 mod run;
 mod settings;

@@ -14,7 +14,8 @@ use crate::partition::{PartitionHome, partition_directory};
 use crate::storage::{FileStorage, Storage, StorageError};
 use crate::timekeeper::{self, Timekeeper};
 use crate::{
-    ClockChoice, Embedded, EmbeddedError, EmbeddedSettings, Owner, Port, RecoveryProgress, recovery, run,
+    ClockChoice, Embedded, EmbeddedError, EmbeddedSettings, Owner, Port, RecoveryProgress, recovery,
+    relocation, run,
 };
 
 /// A recovered deployment whose owners have not been started.
@@ -67,6 +68,7 @@ pub fn open_files(
     settings: &EmbeddedSettings,
     progress: &mut dyn FnMut(RecoveryProgress),
 ) -> Result<RecoveredDeployment, EmbeddedError> {
+    relocation::check_served(&*files.root)?;
     let deployment = Deployment::load_or_create(&*files.root, settings.partitions)?;
     let clock_note = timekeeper::load(&*files.root);
     let memory = Memory::new(settings.memory.clone());
