@@ -12,6 +12,7 @@ use crate::relocation::MarkError;
 use crate::restore::RestoreError;
 use crate::snapshot::SnapshotError;
 use crate::storage::StorageError;
+use scarce_core::machine::regroup::RegroupError;
 use scarce_engine::Failure;
 
 /// Why the engine does not start, or stops.
@@ -44,6 +45,17 @@ pub enum EmbeddedError {
     /// The deployment is not served from these files.
     #[error(transparent)]
     Relocation(#[from] MarkError),
+    /// Partitions cannot be regrouped.
+    #[error(transparent)]
+    Regroup(#[from] RegroupError),
+    /// What was written is not what went.
+    #[error(
+        "what was written of partition {partition} does not give the state that was to be written; the disk may be faulty"
+    )]
+    Miswritten {
+        /// Which partition.
+        partition: u32,
+    },
     /// The data does not fit into memory.
     #[error(transparent)]
     Memory(#[from] TooLarge),

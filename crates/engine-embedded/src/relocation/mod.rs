@@ -1,10 +1,16 @@
-//! Moving a deployment into other files: what the old files and the new ones say of each other.
+//! Moving a deployment into other files, among another number of partitions: what the old files and the new ones say of
+//! each other, the state that goes, and the receipts of remembered operations that are not part of it.
 //!
 //! The mark in the old directory decides. Until it is there, the old files are served and the new ones are not; from then
 //! on it is the other way round, without end.
 
 mod marks;
+mod receipts;
+mod source;
+mod target;
 
 pub use marks::{Arriving, MarkError, Moved, RelocationId};
+pub use source::{RestingPartition, read_resting};
+pub use target::write_partition;
 
 pub(crate) use marks::check_served;

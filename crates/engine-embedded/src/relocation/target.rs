@@ -1,0 +1,69 @@
+//! A partition that others went into: a snapshot, the receipts that are not in it, and a log that begins behind it.
+
+use std::io::Write;
+
+use scarce_core::machine::regroup::Regrouped;
+use scarce_core::state::StateSettings;
+
+use super::receipts;
+use crate::EmbeddedError;
+use crate::journal;
+use crate::look::PartitionFiles;
+use crate::partition::PartitionHome;
+use crate::recovery::{BEGUN_MARK, load_machine, look_at, machine_settings};
+use crate::snapshot::{self, SnapshotInfo};
+
+/// Writes a partition that was made of the `sources` into its empty directory, and reads it back. Gives how many receipts
+/// the sources do not have any more.
+///
+/// # Errors
+/// When the disk fails, or what is read is not what was written.
+pub fn write_partition(
+    target: &PartitionFiles<'_>,
+    made: &Regrouped,
+    sources: &[PartitionFiles<'_>],
+    settings: &StateSettings,
+) -> Result<u64, EmbeddedError> {
+    let home = look_at(&target.storage, target.deployment, target.partition);
+    let info = write_snapshot(&home, made)?;
+    let missing = receipts::copy(sources, &home, made)?;
+    let begun = journal::begin(home.storage.clone(), home.journal_settings(), info.sequence + 1)?;
+    begin_epoch(begun, info.epoch)?;
+    home.storage.create(BEGUN_MARK)?.sync_data()?;
+    home.storage.sync_directory()?;
+    let settings = machine_settings(settings, target.deployment);
+    let (machine, _) = load_machine(&home, &info.name(), &settings)?;
+    let is_same = machine.state().operations.len() == made.machine.state().operations.len()
+        && machine.state().record_count() == made.machine.state().record_count();
+    if is_same { Ok(missing) } else { Err(EmbeddedError::Miswritten { partition: target.partition }) }
+}
+
+fn write_snapshot(home: &PartitionHome, made: &Regrouped) -> Result<SnapshotInfo, EmbeddedError> {
+    let machine = &made.machine;
+    let info = SnapshotInfo {
+        owner: home.snapshot_owner(),
+        epoch: machine.epoch(),
+        sequence: machine.sequence(),
+        stamp_ms: machine.state().at,
+        digest: machine.state().digest(None),
+        payload_bytes: 0,
+    };
+    let written = snapshot::write(&*home.storage, &info, &mut |out| {
+        let mut failed = Ok(());
+        machine.put_pieces(&mut |piece| {
+            if failed.is_ok() {
+                failed = Write::write_all(out, piece);
+            }
+        });
+        failed
+    })?;
+    Ok(written)
+}
+
+/// Leaves the epoch in the log, so that a start without the snapshot would see it too.
+fn begin_epoch(mut begun: journal::RecoveredJournal, epoch: u64) -> Result<(), EmbeddedError> {
+    let next = begun.writer.next_sequence();
+    begun.writer.append(epoch, next, next - 1, &[])?;
+    begun.writer.sync()?;
+    Ok(())
+}
