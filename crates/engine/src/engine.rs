@@ -63,6 +63,12 @@ pub enum Failure {
         /// Why, and what to do.
         reason: String,
     },
+    /// The deployment is served elsewhere; nothing was done.
+    #[error("this deployment has moved to {address}; send the request there, with the same id")]
+    Migrated {
+        /// Where.
+        address: String,
+    },
     /// What was asked may or may not have been done.
     #[error(
         "the outcome was not learned: {reason}; ask OPERATION.GET, or send the command again with the same id"
@@ -84,6 +90,7 @@ impl Failure {
             Self::Unavailable { reason } => {
                 Outcome { code: Code::Unavailable, facts: facts![reason.as_str()] }
             }
+            Self::Migrated { address } => Outcome { code: Code::Migrated, facts: facts![address.as_str()] },
             Self::Unknown { reason } => Outcome { code: Code::Unknown, facts: facts![reason.as_str()] },
         }
     }

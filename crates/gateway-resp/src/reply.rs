@@ -147,6 +147,7 @@ impl<'a> Replies<'a> {
         let reason = || outcome.facts.first().map(ToString::to_string).unwrap_or_default();
         match outcome.code {
             Code::Unknown => return self.failure(&Failure::Unknown { reason: reason() }),
+            Code::Migrated => return self.failure(&Failure::Migrated { address: reason() }),
             Code::Unavailable => return self.failure(&Failure::Unavailable { reason: reason() }),
             _ => {}
         }
@@ -161,6 +162,7 @@ impl<'a> Replies<'a> {
         let word = match failure {
             Failure::Overloaded { .. } => "OVERLOADED",
             Failure::Unavailable { .. } => "UNAVAILABLE",
+            Failure::Migrated { .. } => "MIGRATED",
             Failure::Unknown { .. } => "UNKNOWN",
         };
         self.error(word, &failure.to_string());
@@ -248,6 +250,10 @@ mod tests {
         for (failure, expected) in [
             (Failure::Unknown { reason: "why".to_owned() }, "-UNKNOWN the outcome was not learned: why; "),
             (Failure::Unavailable { reason: "why".to_owned() }, "-UNAVAILABLE why"),
+            (
+                Failure::Migrated { address: "there:7379".to_owned() },
+                "-MIGRATED this deployment has moved to there:7379; ",
+            ),
         ] {
             let mut out = Vec::new();
             Replies::new(&mut out, Protocol::Resp2).refused(&failure.outcome());

@@ -12,7 +12,7 @@ const STEPS: usize = 200;
 
 /// Codes that no sequence of commands to one intact partition ever returns.
 const OUT_OF_REACH: &[Code] =
-    &[Code::CrossPartition, Code::Unavailable, Code::Unknown, Code::StockInconsistent];
+    &[Code::CrossPartition, Code::Unavailable, Code::Unknown, Code::Migrated, Code::StockInconsistent];
 
 fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual)

@@ -26,9 +26,12 @@ pub fn commands_of(code: Code) -> impl Iterator<Item = &'static CommandSpec> {
 #[must_use]
 pub const fn answered_beside(code: Code) -> Option<Text> {
     Some(match code {
-        Code::Applied | Code::Invalid | Code::Overloaded | Code::Unavailable | Code::Unknown => {
-            Text::new("every command", "所有命令")
-        }
+        Code::Applied
+        | Code::Invalid
+        | Code::Overloaded
+        | Code::Unavailable
+        | Code::Unknown
+        | Code::Migrated => Text::new("every command", "所有命令"),
         Code::IdReused | Code::IdExpired | Code::DeadlinePassed | Code::ResolvedAbsent => {
             Text::new("every write command", "所有写命令")
         }
@@ -137,7 +140,9 @@ pub fn resp_form(code: Code) -> String {
     match code {
         Code::Applied => "[1, values…]".to_owned(),
         Code::Invalid => "-ERR INVALID argument reason. Usage: …".to_owned(),
-        Code::Overloaded | Code::Unavailable | Code::Unknown => format!("-{} …", code.word()),
+        Code::Overloaded | Code::Unavailable | Code::Unknown | Code::Migrated => {
+            format!("-{} …", code.word())
+        }
         _ => {
             let facts = names(code.facts()).map(|fact| format!(", {fact}"));
             format!("[0, \"{}\"{}]", code.word(), facts.collect::<String>())

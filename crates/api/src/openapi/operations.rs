@@ -242,7 +242,7 @@ fn problems(spec: &CommandSpec, route: &Route) -> BTreeMap<u16, Vec<&'static str
         codes.push(Code::CrossPartition);
     }
     codes.extend(spec.refusals);
-    codes.extend([Code::Unavailable, Code::Overloaded, Code::Unknown]);
+    codes.extend([Code::Unavailable, Code::Overloaded, Code::Unknown, Code::Migrated]);
     let own = codes.iter().map(|code| (code.http_status(), code.word()));
     let port = of_port(route.method).into_iter().map(|code| (code.status(), code.word()));
     let mut by_status: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();

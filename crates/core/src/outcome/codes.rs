@@ -113,6 +113,9 @@ codes! {
     5 "UNKNOWN" Unknown Failure 504 true [reason: TEXT]
         "The command was sent, but its outcome is not known." "命令已发出，但结果未知。"
         "Send it again with the same id, or ask OPERATION.GET or OPERATION.RESOLVE." "用同一个 ID 重发，或用 OPERATION.GET、OPERATION.RESOLVE 查明。";
+    6 "MIGRATED" Migrated Failure 421 false [address: TEXT]
+        "The deployment has moved, and is not served here any more." "该部署已迁走，此处不再提供服务。"
+        "Send the command to the named address with the same id." "用同一个 ID 把命令发往指出的地址。";
     10 "ID_REUSED" IdReused Refusal 422 false [operation: TEXT]
         "The operation id was used before with other content." "该操作 ID 此前用于内容不同的命令。"
         "Use a new id for a different command." "不同的命令请换一个新 ID。";

@@ -5,6 +5,7 @@ use Unit::{BaseUnits, Claims, Milliseconds, MinorUnits, Orders, Packets, Pieces,
 
 pub(super) const TERMS: &[Term] = &[
     word("", "account", "account ID", "账户 ID"),
+    word("", "address", "where the deployment is served now", "该部署现在的服务地址"),
     word(
         "",
         "after",
