@@ -8,8 +8,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scarce_engine::clock::ManualClock;
 use scarce_engine_embedded::RecoveryProgress;
 use scarce_server::logs::Logs;
-use scarce_server::serve::{Options, Reloader, ServeError, Server, Stopper};
-use scarce_settings::{Loaded, Origin, listed};
+use scarce_server::serve::{Elsewhere, Options, Reloader, ServeError, Server, Stopper};
+use scarce_settings::{Loaded, Origin, ServerSettings, listed};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::setting_flags::SettingFlags;
@@ -61,7 +61,10 @@ pub(super) fn run(serve: &Serve) -> Ended {
         bar.set_position(progress.bytes_done);
     });
     bar.finish_and_clear();
-    let server = started?;
+    let server = match started {
+        Err(error) if error.moved_to().is_some() => return tell_elsewhere(settings, &error),
+        started => started?,
+    };
     for warning in server.warnings() {
         tracing::warn!("{warning}; see scarce doctor");
     }
@@ -75,6 +78,21 @@ pub(super) fn run(serve: &Serve) -> Ended {
         Err(error) => tracing::error!(reason = explain(error), "the server has stopped because of a failure"),
     }
     ended?;
+    Ok(Exit::Done)
+}
+
+/// The deployment has left these files: callers are told where it is, until the process is asked to end.
+fn tell_elsewhere(settings: &ServerSettings, error: &ServeError) -> Ended {
+    let address = error.moved_to().unwrap_or_default();
+    let told = Elsewhere::start(settings, address)?;
+    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT])?;
+    tracing::warn!("{error}");
+    let (resp, pid) = (told.resp_address(), std::process::id());
+    let http = told.http_address().map(|http| format!(", http {http}")).unwrap_or_default();
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "scarce has moved: resp {resp}{http}, to {address}, pid {pid}")?;
+    out.flush()?;
+    let _ = signals.forever().next();
     Ok(Exit::Done)
 }
 

@@ -1,4 +1,5 @@
-//! Answers requests while the engine recovers: the process lives, and is not ready yet.
+//! Answers requests while nothing is served: the engine recovers, or the deployment is elsewhere. The process lives, and
+//! is not ready.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,8 +8,7 @@ use axum::Router;
 use axum::routing::get;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use scarce_engine::Failure;
-use scarce_gateway::{ConnectionPlaces, LoadingText, Tls};
+use scarce_gateway::{ConnectionPlaces, Tls, Unserved};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::crowded::Crowded;
@@ -21,20 +21,12 @@ use super::{HEADERS_BYTES_MAX, health, reply, transport};
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until it is dropped.
-pub async fn serve(
-    listener: TcpListener,
-    places: Arc<ConnectionPlaces>,
-    text: LoadingText,
-    tls: Option<Tls>,
-) {
+pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: Unserved, tls: Option<Tls>) {
     let (of_ready, of_others) = (Arc::clone(&text), text);
     let app = Router::new()
         .route("/livez", get(health::live))
         .route("/readyz", get(|| async move { reply::text(503, format!("[-] {}\nnot ready\n", of_ready())) }))
-        .fallback(|speech: Speech| async move {
-            let failure = Failure::Unavailable { reason: of_others() };
-            reply::refusal(&failure.outcome(), None, speech)
-        });
+        .fallback(|speech: Speech| async move { reply::refusal(&of_others().outcome(), None, speech) });
     let crowded = Crowded::new(app.clone(), places.clone(), tls.clone());
     loop {
         let Ok((socket, address)) = listener.accept().await else {

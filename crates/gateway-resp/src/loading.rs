@@ -1,10 +1,11 @@
-//! Answers callers while the engine recovers: `-LOADING`, as Redis does while it loads its data.
+//! Answers callers while nothing is served: `-LOADING`, as Redis does while it loads its data, or `-MIGRATED`.
 
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use scarce_gateway::{ConnectionPlaces, LoadingText, Tls};
+use scarce_engine::Failure;
+use scarce_gateway::{ConnectionPlaces, Tls, Unserved};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -15,12 +16,7 @@ use super::request::{LIMITS_BEFORE_AUTH, ParseProgress, Parser};
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves until it is dropped.
-pub async fn serve(
-    listener: TcpListener,
-    places: Arc<ConnectionPlaces>,
-    text: LoadingText,
-    tls: Option<Tls>,
-) {
+pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: Unserved, tls: Option<Tls>) {
     loop {
         let Ok((socket, _)) = listener.accept().await else {
             tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -37,8 +33,11 @@ pub async fn serve(
     }
 }
 
-async fn greet(socket: TcpStream, tls: Option<Tls>, text: &LoadingText, accepted_at: Instant) -> Result<()> {
-    let told = || format!("-LOADING {}\r\n", text());
+async fn greet(socket: TcpStream, tls: Option<Tls>, text: &Unserved, accepted_at: Instant) -> Result<()> {
+    let told = || match text() {
+        moved @ Failure::Migrated { .. } => format!("-MIGRATED {moved}\r\n"),
+        loading => format!("-LOADING {loading}\r\n"),
+    };
     match tls {
         None => answer(socket, told).await,
         Some(tls) => answer(accept(socket, &tls, accepted_at).await?, told).await,

@@ -58,5 +58,5 @@ fn wall_ms() -> TimeMs {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// What callers are told while the engine recovers.
-pub type LoadingText = std::sync::Arc<dyn Fn() -> String + Send + Sync>;
+/// What callers are told while nothing is served: the engine recovers, or the deployment is elsewhere.
+pub type Unserved = std::sync::Arc<dyn Fn() -> scarce_engine::Failure + Send + Sync>;

@@ -1,13 +1,15 @@
-//! The ports while the engine recovers: callers are told that it does, and how far it is.
+//! The ports while nothing is served: callers are told that the engine recovers, and how far it is, or where the deployment
+//! is.
 
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use scarce_engine::Failure;
 use scarce_engine_embedded::RecoveryProgress;
 use tokio::runtime::{Builder, Runtime};
 
-use scarce_gateway::{ConnectionPlaces, LoadingText, Tls};
+use scarce_gateway::{ConnectionPlaces, Tls, Unserved};
 use scarce_gateway_http as http;
 use scarce_gateway_resp as resp;
 
@@ -27,26 +29,52 @@ impl Loading {
         places: &Arc<ConnectionPlaces>,
         tls: Option<&Tls>,
     ) -> std::io::Result<Self> {
-        let runtime =
-            Builder::new_multi_thread().worker_threads(1).thread_name("loading").enable_all().build()?;
         let at = Arc::<Mutex<Option<RecoveryProgress>>>::default();
         let shown = Arc::clone(&at);
-        let text: LoadingText = Arc::new(move || text(*shown.lock().unwrap_or_else(PoisonError::into_inner)));
-        let entered = runtime.enter();
-        let resp = tokio::net::TcpListener::from_std(resp.try_clone()?)?;
-        runtime.spawn(resp::loading::serve(resp, Arc::clone(places), Arc::clone(&text), tls.cloned()));
-        if let Some(http) = http {
-            let http = tokio::net::TcpListener::from_std(http.try_clone()?)?;
-            runtime.spawn(http::loading::serve(http, Arc::clone(places), text, tls.cloned()));
-        }
-        drop(entered);
-        Ok(Self { runtime: Some(runtime), at })
+        let told: Unserved = Arc::new(move || {
+            let reason = text(*shown.lock().unwrap_or_else(PoisonError::into_inner));
+            Failure::Unavailable { reason }
+        });
+        Ok(Self { runtime: Some(tell(resp, http, places, tls, &told)?), at })
+    }
+
+    /// The ports of a deployment that is elsewhere.
+    pub(super) fn elsewhere(
+        resp: &TcpListener,
+        http: Option<&TcpListener>,
+        places: &Arc<ConnectionPlaces>,
+        tls: Option<&Tls>,
+        address: String,
+    ) -> std::io::Result<Self> {
+        let told: Unserved = Arc::new(move || Failure::Migrated { address: address.clone() });
+        Ok(Self { runtime: Some(tell(resp, http, places, tls, &told)?), at: Arc::default() })
     }
 
     /// Notes how far the recovery is.
     pub(super) fn note(&self, progress: RecoveryProgress) {
         *self.at.lock().unwrap_or_else(PoisonError::into_inner) = Some(progress);
     }
+}
+
+/// Tells callers until the runtime is shut down.
+fn tell(
+    resp: &TcpListener,
+    http: Option<&TcpListener>,
+    places: &Arc<ConnectionPlaces>,
+    tls: Option<&Tls>,
+    told: &Unserved,
+) -> std::io::Result<Runtime> {
+    let runtime =
+        Builder::new_multi_thread().worker_threads(1).thread_name("loading").enable_all().build()?;
+    let entered = runtime.enter();
+    let resp = tokio::net::TcpListener::from_std(resp.try_clone()?)?;
+    runtime.spawn(resp::loading::serve(resp, Arc::clone(places), Arc::clone(told), tls.cloned()));
+    if let Some(http) = http {
+        let http = tokio::net::TcpListener::from_std(http.try_clone()?)?;
+        runtime.spawn(http::loading::serve(http, Arc::clone(places), Arc::clone(told), tls.cloned()));
+    }
+    drop(entered);
+    Ok(runtime)
 }
 
 impl Drop for Loading {
@@ -107,5 +135,14 @@ mod tests {
         assert!(ready.starts_with("HTTP/1.1 503") && ready.contains("25 %"), "{ready}");
         let other = get("/v1/stock/sku-1");
         assert!(other.starts_with("HTTP/1.1 503") && other.contains("UNAVAILABLE"), "{other}");
+        drop(loading);
+        let address = "there:7379".to_owned();
+        let _told = Loading::elsewhere(&resp, Some(&http), &ConnectionPlaces::new(10, 0), None, address)
+            .expect("it begins");
+        let told =
+            "-MIGRATED this deployment has moved to there:7379; send the request there, with the same id\r\n";
+        assert_eq!(answer(&resp, "PING\r\n", told.len()), told);
+        let other = get("/v1/stock/sku-1");
+        assert!(other.starts_with("HTTP/1.1 421") && other.contains("there:7379"), "{other}");
     }
 }

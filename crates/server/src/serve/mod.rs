@@ -15,6 +15,7 @@
 //! ```
 
 pub mod descriptors;
+mod elsewhere;
 mod embedded;
 mod encryption;
 mod ending;
@@ -30,6 +31,7 @@ pub mod remembered;
 mod shipping;
 mod watch;
 
+pub use elsewhere::Elsewhere;
 pub use encryption::tls_files;
 pub use ending::Stopper;
 pub use error::ServeError;

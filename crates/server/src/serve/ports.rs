@@ -121,6 +121,11 @@ impl Ports {
         Loading::begin(&self.resp, self.http.as_ref(), &self.places, self.tls().as_ref())
     }
 
+    /// Tells callers until it is dropped where the deployment is.
+    pub(super) fn elsewhere(&self, address: String) -> std::io::Result<Loading> {
+        Loading::elsewhere(&self.resp, self.http.as_ref(), &self.places, self.tls().as_ref(), address)
+    }
+
     /// What the RESP port's threads share.
     pub(super) fn shared(
         &self,
