@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::{Exit, Failed};
 
-const PREFIXES: [&str; 2] = [".scarce-restore-", ".scarce-drill-"];
+const PREFIXES: [&str; 3] = [".scarce-restore-", ".scarce-drill-", ".scarce-migrate-"];
 
 /// A directory that is removed unless it is kept, and locked as long as its process lives.
 pub(crate) struct Making {
@@ -24,6 +24,7 @@ pub(crate) struct Making {
 pub(crate) enum Purpose {
     Restore,
     Drill,
+    Migrate,
 }
 
 impl Making {
@@ -43,6 +44,26 @@ impl Making {
         }
     }
 
+    /// Makes one beside the directory that it will be, so that an incomplete result never has the final name.
+    pub(crate) fn beside(data: &Path, purpose: Purpose) -> Result<Self, Failed> {
+        let parent = parent_of(data);
+        std::fs::create_dir_all(parent).map_err(|error| {
+            Failed::text(Exit::Failed, format!("cannot write to {}: {error}", parent.display()))
+        })?;
+        Self::begin(parent, purpose)
+    }
+
+    /// Gives the finished directory its final name, durably.
+    pub(crate) fn finish(self, data: &Path) -> Result<(), Failed> {
+        std::fs::rename(self.path(), data).map_err(|error| {
+            let text = format!("cannot give the new directory the name {}: {error}", data.display());
+            Failed::text(Exit::Failed, text)
+        })?;
+        // It has its final name now, and must stay.
+        self.keep();
+        Ok(File::open(parent_of(data)).and_then(|parent| parent.sync_all())?)
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -50,6 +71,13 @@ impl Making {
     /// Lets it stay where it is.
     pub(crate) fn keep(self) {
         let _ = self.folder.keep();
+    }
+}
+
+fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
     }
 }
 
@@ -103,12 +131,12 @@ fn remove_left(parent: &Path) -> Result<(), Failed> {
     let mut err = std::io::stderr().lock();
     for path in left {
         match remove_if_left(&path) {
-            Ok(true) => writeln!(err, "removed {}, which a killed restore left", path.display())?,
+            Ok(true) => writeln!(err, "removed {}, which a killed command left", path.display())?,
             Ok(false) => {}
             // Another process was faster.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => {
-                writeln!(err, "cannot remove {}: {error}; a killed restore left it", path.display())?;
+                writeln!(err, "cannot remove {}: {error}; a killed command left it", path.display())?;
             }
         }
     }

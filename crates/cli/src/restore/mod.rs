@@ -61,7 +61,7 @@ pub struct Restore {
 
 pub(super) fn run(options: &Restore) -> Ended {
     check_target(&options.data)?;
-    let making = begin(&options.data)?;
+    let making = Making::beside(&options.data, Purpose::Restore)?;
     let origin = open(options, making.path())?;
     let through = check_partitions(options, &origin.deployment)?;
     let common = origin.common_time_ms.filter(|_| through.is_empty());
@@ -73,7 +73,7 @@ pub(super) fn run(options: &Restore) -> Ended {
     let done =
         origin.restore(making.path(), &until).map_err(|failed| explain_cut(failed, common, &origin))?;
     check_not_empty(options, &done)?;
-    finish(making, &options.data)?;
+    making.finish(&options.data)?;
     report(options, &origin, &done)
 }
 
@@ -105,7 +105,7 @@ pub(super) fn explain_cut(mut failed: Failed, common: Option<u64>, origin: &Orig
 /// Opens what is restored; the log that follows a backup is laid aside in `folder`.
 fn open(options: &Restore, folder: &Path) -> Result<Origin, Failed> {
     if making::is_unfinished(Path::new(&options.from)) {
-        let text = format!("{} is an unfinished restore and lacks what was not copied", options.from);
+        let text = format!("{} is unfinished and lacks what was not copied", options.from);
         return Err(Failed::text(Exit::Failed, text));
     }
     if !origin::is_store(&options.from) {
@@ -131,17 +131,17 @@ fn open(options: &Restore, folder: &Path) -> Result<Origin, Failed> {
     }
 }
 
-fn check_target(data: &Path) -> Result<(), Failed> {
+pub(super) fn check_target(data: &Path) -> Result<(), Failed> {
     let refused = |reason: String| Err(Failed::text(Exit::Failed, reason));
     if making::is_unfinished(data) {
         return refused(format!(
-            "{} has the name of an unfinished restore; name another directory, and the next restore beside it removes what a killed one left",
+            "{} has the name of an unfinished directory; name another one, and the next command beside it removes what a killed one left",
             data.display()
         ));
     }
     if let Some(kind) = target::irreplaceable(data) {
         return refused(format!(
-            "{} is {kind}, which the restored directory cannot take the place of; name a directory that does not exist yet, such as {}",
+            "{} is {kind}, which the new directory cannot take the place of; name a directory that does not exist yet, such as {}",
             data.display(),
             data.join("restored").display()
         ));
@@ -184,36 +184,6 @@ fn check_partitions(options: &Restore, deployment: &Deployment) -> Result<Vec<(u
         found.push((partition, through.sequence));
     }
     Ok(found)
-}
-
-/// A temporary directory beside the new one, so that an incomplete result never has the final name.
-fn begin(data: &Path) -> Result<Making, Failed> {
-    let parent = parent_of(data);
-    std::fs::create_dir_all(parent).map_err(|error| {
-        Failed::text(Exit::Failed, format!("cannot write to {}: {error}", parent.display()))
-    })?;
-    Making::begin(parent, Purpose::Restore)
-}
-
-fn parent_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}
-
-/// Renames the finished directory to its final name.
-fn finish(making: Making, data: &Path) -> Result<(), Failed> {
-    std::fs::rename(making.path(), data).map_err(|error| {
-        Failed::text(
-            Exit::Failed,
-            format!("cannot give the new directory the name {}: {error}", data.display()),
-        )
-    })?;
-    // It has its final name now, and must stay.
-    making.keep();
-    std::fs::File::open(parent_of(data)).and_then(|parent| parent.sync_all())?;
-    Ok(())
 }
 
 fn report(options: &Restore, origin: &Origin, done: &[(u32, Restored)]) -> Ended {
@@ -268,7 +238,7 @@ fn report(options: &Restore, origin: &Origin, done: &[(u32, Restored)]) -> Ended
 }
 
 /// Whether a server would distrust the clock after such a timestamp.
-fn is_long_ago(at: u64) -> bool {
+pub(super) fn is_long_ago(at: u64) -> bool {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     at > 0 && now.as_millis() > u128::from(at) + LEAP_STARTING_MAX.as_millis()
 }

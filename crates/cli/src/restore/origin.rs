@@ -51,13 +51,18 @@ pub(super) fn is_store(from: &str) -> bool {
 impl Origin {
     /// A copy of a data directory that no server uses.
     pub(super) fn directory(path: &Path) -> Result<Self, Failed> {
-        let opened = Opened::open(path, None)?;
         let still = DirectoryLock::share(path).map_err(|error| {
             let text = format!(
                 "{error}\nor restore from a backup: 'scarce backup create' makes one beside a running server"
             );
             Failed::text(Exit::Failed, text)
         })?;
+        Ok(Self { _still: still, ..Self::at_rest(path)? })
+    }
+
+    /// A data directory that the caller keeps servers away from.
+    pub(crate) fn at_rest(path: &Path) -> Result<Self, Failed> {
+        let opened = Opened::open(path, None)?;
         let root = FileStorage::open_read_only(path).map_err(EmbeddedError::from)?;
         let partitions = opened.partitions().map(|files| (files.partition, files.storage)).collect();
         Ok(Self {
@@ -69,7 +74,7 @@ impl Origin {
             common_time_ms: None,
             root: Arc::new(root),
             partitions,
-            _still: still,
+            _still: None,
         })
     }
 
