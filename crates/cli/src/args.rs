@@ -18,6 +18,7 @@ use super::history::History;
 use super::import::Import;
 use super::journal::Journal;
 use super::keys::Keys;
+use super::migrate::Migrate;
 use super::packets::Packets;
 use super::projection::ProjectionCommand;
 use super::reconcile::Reconcile;
@@ -69,6 +70,8 @@ pub enum Subcommand {
     Backup(Backup),
     /// Make a new data directory from a backup or a copy of one, as it was at a sequence or a time.
     Restore(Restore),
+    /// Move a deployment into other files, or among another number of partitions.
+    Migrate(Migrate),
     /// Run a file of operations against a server, or bring in balances or stock.
     Import(Box<Import>),
     /// Put a server under load and measure it.

@@ -24,6 +24,7 @@ mod history;
 mod import;
 mod journal;
 mod keys;
+mod migrate;
 mod packets;
 mod paint;
 mod projection;
@@ -192,6 +193,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Snapshot(options) => snapshot::run(&options),
         Subcommand::Backup(options) => backup::run(&options),
         Subcommand::Restore(options) => restore::run(&options),
+        Subcommand::Migrate(options) => migrate::run(&options),
         Subcommand::Scripts(options) => script::run(&options),
         Subcommand::Webhooks(options) => deliver::run_webhooks(&options),
         Subcommand::Settlements(options) => deliver::run_settlements(&options),

@@ -1,0 +1,118 @@
+//! `scarce migrate`: a deployment goes into other files, among another number of partitions.
+//!
+//! The new directory is made under another name. It gets its own name once it is whole, and is served only when the old
+//! directory has the mark that it has moved: that is the one moment at which the deployment changes its place.
+
+mod into_files;
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use scarce_engine_embedded::EmbeddedError;
+use scarce_engine_embedded::deployment::Deployment;
+use scarce_engine_embedded::lock::{DirectoryLock, LockError};
+use scarce_engine_embedded::relocation::{Arriving, Moved, RelocationId};
+use scarce_engine_embedded::storage::FileStorage;
+
+use super::files::load_deployment;
+use super::restore::{Making, Purpose, check_target};
+use super::{Ended, Exit, Failed};
+
+/// `scarce migrate`. The old files stay as they are but for a mark, and are never served again.
+#[derive(Debug, Args)]
+pub struct Migrate {
+    /// The data directory that the deployment is in; no server may be running on it.
+    #[arg(long, value_name = "DIR")]
+    pub from: PathBuf,
+    /// The data directory that it goes into; it must not exist, or be empty.
+    #[arg(long, value_name = "DIR")]
+    pub to: PathBuf,
+    /// The number of partitions from then on; otherwise as many as now.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub partitions: Option<u32>,
+    /// Where it will be served, as host:port; callers of the old server are told. Otherwise the new directory is named.
+    #[arg(long, value_name = "ADDRESS")]
+    pub address: Option<String>,
+    /// Say what would be done and whether it is possible, and change nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON, an object on each line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a move is made of.
+struct Move<'a> {
+    options: &'a Migrate,
+    deployment: Deployment,
+    partitions: u32,
+    /// No server may start on the old files meanwhile.
+    _alone: DirectoryLock,
+}
+
+pub(super) fn run(options: &Migrate) -> Ended {
+    let the_move = Move::begin(options)?;
+    if options.dry_run {
+        let parts = the_move.try_out()?;
+        report::print(options, the_move.partitions, &parts)?;
+        return Ok(Exit::Done);
+    }
+    let making = Making::beside(&options.to, Purpose::Migrate)?;
+    let parts = the_move.make(making.path())?;
+    the_move.hand_over(making)?;
+    report::print(options, the_move.partitions, &parts)?;
+    Ok(Exit::Done)
+}
+
+impl<'a> Move<'a> {
+    fn begin(options: &'a Migrate) -> Result<Self, Failed> {
+        let deployment = load_deployment(&options.from)?;
+        check_target(&options.to).map_err(|failed| Failed { exit: Exit::Refused, ..failed })?;
+        let alone = DirectoryLock::acquire(&options.from).map_err(|error| {
+            let exit = if matches!(error, LockError::Held { .. }) { Exit::Refused } else { Exit::Failed };
+            Failed::new(exit, &error)
+        })?;
+        check_not_moved(&options.from)?;
+        let partitions = options.partitions.unwrap_or(deployment.partitions);
+        Ok(Self { options, deployment, partitions, _alone: alone })
+    }
+
+    /// Whether the partitions stay as they are, with their logs.
+    fn keeps_partitions(&self) -> bool {
+        self.partitions == self.deployment.partitions
+    }
+
+    /// Gives the new directory its name and lets the deployment change its place.
+    fn hand_over(&self, making: Making) -> Result<(), Failed> {
+        let id = RelocationId::random().map_err(EmbeddedError::from)?;
+        let from = self.options.from.canonicalize()?.display().to_string();
+        let made = storage(making.path())?;
+        Arriving { id: id.clone(), from }.leave(&made).map_err(EmbeddedError::from)?;
+        making.finish(&self.options.to)?;
+        let to = self.options.to.canonicalize()?;
+        let address = self.options.address.clone().unwrap_or_else(|| to.display().to_string());
+        Moved { id, address }.leave(&storage(&self.options.from)?).map_err(EmbeddedError::from)?;
+        Ok(Arriving::end(&storage(&to)?).map_err(EmbeddedError::from)?)
+    }
+}
+
+fn storage(path: &Path) -> Result<FileStorage, Failed> {
+    Ok(FileStorage::open(path).map_err(EmbeddedError::from)?)
+}
+
+/// A deployment moves on from where it is, and not from where it was.
+fn check_not_moved(from: &Path) -> Result<(), Failed> {
+    let root = FileStorage::open_read_only(from).map_err(EmbeddedError::from)?;
+    if let Some(Moved { address, .. }) = Moved::load(&root).map_err(EmbeddedError::from)? {
+        let text =
+            format!("the deployment in {} has moved to {address}; move it on from there", from.display());
+        return Err(Failed::text(Exit::Refused, text));
+    }
+    if Arriving::load(&root).map_err(EmbeddedError::from)?.is_some() {
+        let text =
+            format!("{} is not finished; start a server on it once, which finishes it", from.display());
+        return Err(Failed::text(Exit::Refused, text));
+    }
+    Ok(())
+}
