@@ -1,0 +1,66 @@
+//! `scarce migrate`: a deployment goes into other files, and callers find everything there.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod answers;
+mod refusals;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use redis::Value as Reply;
+use scarce_client::Client;
+use serde_json::Value;
+use support::{Server, scarce};
+use tempfile::TempDir;
+
+/// A folder with the directories of a deployment.
+struct Stage {
+    folder: TempDir,
+}
+
+impl Stage {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn serve(&self, name: &str, partitions: u32) -> Server {
+        Server::start(&self.path(name), &["--partitions", &partitions.to_string()])
+    }
+
+    fn command(&self, from: &str, to: &str, options: &[&str]) -> Command {
+        let mut command = scarce();
+        command.args(["migrate", "--json", "--from"]).arg(self.path(from));
+        command.arg("--to").arg(self.path(to)).args(options);
+        command
+    }
+
+    fn migrate(&self, from: &str, to: &str, options: &[&str]) -> Output {
+        self.command(from, to, options).output().unwrap()
+    }
+}
+
+fn ended(output: &Output, code: i32) -> Vec<Value> {
+    assert_eq!(output.status.code(), Some(code), "{output:?}");
+    let text = std::str::from_utf8(&output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn call(client: &mut Client, line: &str) -> Reply {
+    client.call(&line.split(' ').collect::<Vec<_>>()).unwrap()
+}
+
+/// Whether a file of a directory is there.
+fn has(directory: &Path, name: &str) -> bool {
+    directory.join(name).exists()
+}
