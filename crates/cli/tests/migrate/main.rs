@@ -5,6 +5,7 @@
 mod support;
 
 mod answers;
+mod kills;
 mod refusals;
 
 use std::path::{Path, PathBuf};
