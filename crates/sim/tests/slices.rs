@@ -1,7 +1,8 @@
 //! Snapshots that are written in slices while random commands go on are of the moment at which they were begun, byte
 //! for byte.
 
-use scarce_core::machine::{Machine, Outline, Slices};
+use scarce_core::machine::{Machine, Outline, Slices, StateRow};
+use scarce_core::markets::Order;
 use scarce_core::state::StateSettings;
 use scarce_core::types::Id;
 use scarce_sim::compare::envelope;
@@ -51,6 +52,19 @@ fn go_on(machine: &mut Machine, underway: Underway, rows: u64, settings: &StateS
 /// Gives the next piece of a snapshot, if there is one.
 type Next<'a> = dyn FnMut(&mut Vec<u8>) -> bool + 'a;
 
+/// A row without its place in the machine's memory, which an order has.
+fn shown(row: &StateRow<'_>) -> String {
+    match row {
+        StateRow::Order { id, market, name, order } => {
+            let Order { owner, side, price, remaining, filled, tif, stp, status, reason, ended_at, .. } =
+                order;
+            let figures = (owner, side, price, remaining, filled, tif, stp, status, reason, ended_at);
+            format!("{id} {market:?} {name} {figures:?}")
+        }
+        row => format!("{row:?}"),
+    }
+}
+
 /// What is read row by row is what the machine is.
 fn check_outline(machine: &Machine, written: &[u8], digest: u128, settings: &StateSettings) {
     let reading = |pieces: &mut dyn FnMut(&mut Next<'_>)| {
@@ -70,6 +84,15 @@ fn check_outline(machine: &Machine, written: &[u8], digest: u128, settings: &Sta
         assert_eq!(found, machine.state().digest(only), "{only:?}");
     }
     assert_eq!(machine.state().digest(None), digest);
+    let (mut expected, mut given) = (Vec::new(), Vec::new());
+    machine.rows(&mut |row| expected.push(shown(&row)));
+    reading(&mut |next| {
+        outline.rows(next, &mut |row| given.push(shown(&row))).expect("rows");
+    });
+    expected.sort_unstable();
+    given.sort_unstable();
+    assert!(given == expected, "the rows that are read are those of the machine");
+    assert_eq!(outline.moment(), machine.moment());
 }
 
 #[test]

@@ -8,10 +8,12 @@ mod movements;
 pub(crate) mod plain;
 pub(crate) mod query;
 mod regroup;
+mod rows;
 
 pub use evolve::evolve;
 pub use holds::expire;
 pub use movements::{close, credit, debit, freeze, open, set_overdraft, transfer, unfreeze};
+pub(crate) use rows::read_rows;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,6 +6,7 @@ mod decisions;
 mod evolve;
 pub(crate) mod query;
 mod regroup;
+mod rows;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

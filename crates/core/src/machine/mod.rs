@@ -18,6 +18,7 @@ pub mod regroup;
 #[cfg(test)]
 mod regroup_tests;
 mod replay;
+mod rows;
 mod scan;
 mod slices;
 mod snapshot;
@@ -49,6 +50,7 @@ pub use dry_run::FORETOLD_MAX;
 pub use due::ENDED_PER_ENTRY;
 pub use query::digest_outcome;
 pub use replay::{Asked, Replay};
+pub use rows::{Moment, StateRow, TakeRow};
 pub use scan::Outline;
 pub use slices::Slices;
 use step::{OperationProgress, Step, Unfinished};

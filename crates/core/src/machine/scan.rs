@@ -6,13 +6,14 @@ use crate::accounts;
 use crate::codec::Malformed;
 use crate::deadlines::Ended;
 use crate::digest::Sum;
-use crate::event::Histories;
+use crate::event::{Histories, Position};
 use crate::operations::Operations;
 use crate::pieces::PieceReader;
 use crate::state::{State, StateSettings};
 use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 
+use super::Moment;
 use super::step::Unfinished;
 
 /// What a first reading found. It keeps items, campaigns, coupons and markets, but not what belongs to them.
@@ -22,6 +23,8 @@ pub struct Outline {
     /// The accounts with holds.
     holding: BTreeSet<Slot>,
     in_log: Vec<u64>,
+    partition: u32,
+    epoch: u64,
     sequence: u64,
 }
 
@@ -35,8 +38,7 @@ impl Outline {
         next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
     ) -> Result<Self, Malformed> {
         let mut input = PieceReader::new(next);
-        let (_partition, _epoch, sequence): (u32, u64, u64) =
-            (input.value()?, input.value()?, input.value()?);
+        let (partition, epoch, sequence) = (input.value()?, input.value()?, input.value()?);
         let mut state = State::new(settings);
         state.at = input.value()?;
         let holding = accounts::skim(&mut input)?;
@@ -48,7 +50,7 @@ impl Outline {
         let in_log = Operations::skim(&mut input)?;
         state.unfinished = input.value::<Option<Unfinished>>()?;
         read_rest(&mut state, &mut input)?;
-        Ok(Self { state, holding, in_log, sequence })
+        Ok(Self { state, holding, in_log, partition, epoch, sequence })
     }
 
     /// The sum of the digests of a resource's entities, or of all, from a second reading of the same bytes.
@@ -61,14 +63,29 @@ impl Outline {
         next: &mut dyn FnMut(&mut Vec<u8>) -> bool,
     ) -> Result<u128, Malformed> {
         let (mut input, mut sum, state) = (PieceReader::new(next), Sum::new(only), &self.state);
-        let _: (u32, u64) = input.value()?;
-        let _: (u64, TimeMs) = input.value()?;
+        pass_head(&mut input)?;
         accounts::scan(state, &self.holding, &mut input, &mut sum)?;
         state.stock.scan(state, &mut input, &mut sum)?;
         state.campaigns.scan(&mut input, &mut sum)?;
         state.coupons.scan(state, &mut input, &mut sum)?;
         state.markets.scan(state, &mut input, &mut sum)?;
         Ok(sum.total())
+    }
+
+    pub(super) fn state(&self) -> &State {
+        &self.state
+    }
+
+    pub(super) fn holding(&self) -> &BTreeSet<Slot> {
+        &self.holding
+    }
+
+    /// The moment that it is of.
+    #[must_use]
+    pub fn moment(&self) -> Moment {
+        let Self { partition, epoch, sequence, ref state, .. } = *self;
+        let step_sequence = state.unfinished.as_ref().map(|unfinished| unfinished.sequence_first);
+        Moment { partition, position: Position { epoch, sequence }, at: state.at, step_sequence }
     }
 
     /// The last event.
@@ -88,6 +105,13 @@ impl Outline {
     pub fn receipts_in_log(&self) -> &[u64] {
         &self.in_log
     }
+}
+
+/// Passes over the first values.
+pub(super) fn pass_head(input: &mut PieceReader<'_>) -> Result<(), Malformed> {
+    let _: (u32, u64) = input.value()?;
+    let _: (u64, TimeMs) = input.value()?;
+    Ok(())
 }
 
 /// The last values; earlier releases had fewer.

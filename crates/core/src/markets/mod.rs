@@ -12,6 +12,7 @@ pub(crate) mod query;
 mod regroup;
 mod replace;
 mod restore;
+mod rows;
 pub mod sweep;
 pub mod tape;
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod regroup;
 mod retention;
 #[cfg(test)]
 mod retention_tests;
+mod rows;
 #[cfg(test)]
 mod tests;
 

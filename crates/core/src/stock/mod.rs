@@ -8,6 +8,7 @@ pub(crate) mod query;
 mod regroup;
 pub mod reservations;
 mod retention;
+mod rows;
 pub mod sales;
 
 pub use evolve::evolve;
