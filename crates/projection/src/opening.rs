@@ -8,14 +8,14 @@ mod packets;
 mod stock;
 
 use scarce_core::event::Position;
-use scarce_core::machine::Machine;
+use scarce_core::machine::{Machine, Moment, StateRow};
 use scarce_core::types::signed;
 
 use crate::fold::{LogCursor, Origin};
 use crate::rows::OpeningRow;
 use crate::table::{Manner, Row, Sheet};
 
-/// How many rows are made at a time.
+/// How many rows of a table are handed over together.
 const ROWS_MAX: usize = 5_000;
 
 /// Nobody takes the rows any more.
@@ -26,39 +26,79 @@ pub(crate) struct Unwanted;
 pub(crate) type Take<'t> = &'t mut dyn FnMut(Sheet) -> Result<(), Unwanted>;
 
 /// The cursor behind everything that a state contains.
-pub(crate) fn cursor(image: &Machine) -> LogCursor {
-    LogCursor {
-        position: Position { epoch: image.epoch(), sequence: image.sequence() },
-        step_sequence: image.state().unfinished.as_ref().map(|unfinished| unfinished.sequence_first),
-        at_ms: Some(image.state().at),
-    }
+pub(crate) fn cursor(Moment { position, step_sequence, at, .. }: Moment) -> LogCursor {
+    LogCursor { position, step_sequence, at_ms: Some(at) }
 }
 
 /// Makes the rows of a state, piece by piece.
-pub(crate) fn rows(image: &Machine, opened_at_ms: i64, take: Take<'_>) -> Result<(), Unwanted> {
-    let origin = Origin {
-        partition: image.partition(),
-        epoch: signed(image.epoch()),
-        sequence: signed(image.sequence()),
-        at_ms: signed(image.state().at),
-        operation: None,
-        event: "opening",
-    };
-    let Origin { epoch, sequence, at_ms, .. } = origin;
-    let opening = OpeningRow { partition_id: origin.partition_id(), epoch, sequence, at_ms, opened_at_ms };
-    put(take, [opening])?;
-    money::put(image.state(), &origin, take)?;
-    stock::put(image.state(), &origin, take)?;
-    packets::put(image.state(), &origin, take)?;
-    coupons::put(image.state(), &origin, take)?;
-    markets::put(image.state(), &origin, take)
+pub(crate) fn rows(image: &Machine, opened_at_ms: i64, take: Take<'_>) {
+    let Moment { partition, position: Position { epoch, sequence }, at, .. } = image.moment();
+    let (epoch, sequence, at_ms) = (signed(epoch), signed(sequence), signed(at));
+    let origin = Origin { partition, epoch, sequence, at_ms, operation: None, event: "opening" };
+    let mut opening = Opening { origin, take, sheets: Vec::new(), is_wanted: true };
+    let partition_id = opening.origin.partition_id();
+    opening.put(OpeningRow { partition_id, epoch, sequence, at_ms, opened_at_ms });
+    image.rows(&mut |row| opening.put_row(row));
+    opening.finish();
 }
 
-/// Hands rows over in pieces.
-fn put<R: Row>(take: Take<'_>, rows: impl IntoIterator<Item = R>) -> Result<(), Unwanted> {
-    let mut rows = rows.into_iter().peekable();
-    while rows.peek().is_some() {
-        take(Sheet::new(Manner::Insert, rows.by_ref().take(ROWS_MAX)))?;
+/// Rows on their way into tables.
+struct Opening<'t> {
+    origin: Origin<'static>,
+    take: Take<'t>,
+    /// Of each table the rows that were not handed over yet.
+    sheets: Vec<Sheet>,
+    /// Whether they are still taken.
+    is_wanted: bool,
+}
+
+impl Opening<'_> {
+    fn put_row(&mut self, row: StateRow<'_>) {
+        match row {
+            StateRow::Account(id, account) => self.put_account(id, account),
+            StateRow::Hold { account, name, hold } => self.put_hold(account, name, hold),
+            StateRow::Item { sku, item, left } => self.put_item(sku, item, left),
+            StateRow::Reservation { sku, name, reservation } => self.put_reservation(sku, name, reservation),
+            StateRow::Receipt { sku, first, receipt } => self.put_receipt(sku, first, receipt),
+            StateRow::Returned { sku, first, count, sale } => self.put_return(sku, (first, count), sale),
+            StateRow::Campaign { id, campaign, .. } => self.put_campaign(id, campaign),
+            StateRow::PacketClaim { id, user, claim, amount, .. } => {
+                self.put_packet_claim(id, user, claim, amount);
+            }
+            StateRow::Coupon(id, coupon) => self.put_coupon(id, coupon),
+            StateRow::CouponClaim { coupon, serial, claim } => self.put_coupon_claim(coupon, serial, claim),
+            StateRow::Market(id, market) => self.put_market(id, market),
+            StateRow::Order { id, market, name, order } => self.put_order((id, market), name, order),
+        }
     }
-    Ok(())
+
+    /// Takes a row, and hands its table's on when there are enough.
+    fn put<R: Row>(&mut self, row: R) {
+        let sheet = match self.sheets.iter_mut().position(|sheet| std::ptr::eq(sheet.table, R::TABLE)) {
+            Some(place) => &mut self.sheets[place],
+            None => {
+                self.sheets.push(Sheet::new(Manner::Insert, std::iter::empty::<R>()));
+                let last = self.sheets.len() - 1;
+                &mut self.sheets[last]
+            }
+        };
+        sheet.push(row);
+        if sheet.rows() == ROWS_MAX {
+            let full = std::mem::replace(sheet, Sheet::new(Manner::Insert, std::iter::empty::<R>()));
+            self.hand_over(full);
+        }
+    }
+
+    fn hand_over(&mut self, sheet: Sheet) {
+        self.is_wanted = self.is_wanted && (self.take)(sheet).is_ok();
+    }
+
+    /// Hands over what is left.
+    fn finish(&mut self) {
+        for sheet in std::mem::take(&mut self.sheets) {
+            if sheet.rows() > 0 {
+                self.hand_over(sheet);
+            }
+        }
+    }
 }

@@ -199,6 +199,11 @@ impl Sheet {
         Self { table: R::TABLE, manner, cells }
     }
 
+    /// Adds a row of its table.
+    pub(crate) fn push<R: Row>(&mut self, row: R) {
+        row.put(&mut self.cells);
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.cells.len() / self.table.columns.len()
     }

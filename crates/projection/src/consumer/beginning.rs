@@ -46,7 +46,7 @@ impl SqlConsumer {
     }
 
     async fn write_state(&self, link: &mut Link, image: Machine) -> Result<(), BatchFailure> {
-        let (reached, now_ms) = (opening::cursor(&image), now_ms());
+        let (reached, now_ms) = (opening::cursor(image.moment()), now_ms());
         self.in_time(async { Ok(link.begin().await?) }).await?;
         let found = self.in_time(cursor::read(link, &self.projection, self.partition)).await?;
         if found.0 != LogCursor::default() {
@@ -58,7 +58,7 @@ impl SqlConsumer {
         let making = tokio::task::spawn_blocking(move || {
             let mut take = |sheet| sender.blocking_send(sheet).map_err(|_| Unwanted);
             // Where the rows are not wanted any more, writing them failed, and says why.
-            let _ = opening::rows(&image, now_ms, &mut take);
+            opening::rows(&image, now_ms, &mut take);
         });
         while let Some(sheet) = sheets.recv().await {
             self.in_time(async { Ok(link.write(&sheet).await?) }).await?;

@@ -1,23 +1,28 @@
 //! Coupons with their limits, and open claims.
 
 use scarce_core::coupons::{Claim, ClaimStatus, Coupon};
-use scarce_core::state::State;
 use scarce_core::types::{Id, Positive, signed};
 
-use super::{Take, Unwanted};
+use super::Opening;
 use crate::fold::coupons::{limit_row, subject_text};
 use crate::fold::{Origin, text};
 use crate::rows::{CouponClaimRow, CouponRow, CouponStatus};
 
-pub(super) fn put(state: &State, origin: &Origin<'_>, take: Take<'_>) -> Result<(), Unwanted> {
-    let coupons = &state.coupons;
-    super::put(take, coupons.iter().map(|(id, coupon)| coupon_row(id, coupon, origin)))?;
-    let limits = coupons.iter().flat_map(|(id, coupon)| {
-        (1..).zip(&coupon.limits).map(move |(place, limit)| limit_row(id, place, limit, origin))
-    });
-    super::put(take, limits)?;
-    let open = coupons.claims().filter(|(.., claim)| claim.status == ClaimStatus::Open);
-    super::put(take, open.filter_map(|(id, serial, claim)| claim_row(id, serial, claim, origin)))
+impl Opening<'_> {
+    pub(super) fn put_coupon(&mut self, id: &Id, coupon: &Coupon) {
+        self.put(coupon_row(id, coupon, &self.origin));
+        for (place, limit) in (1..).zip(&coupon.limits) {
+            self.put(limit_row(id, place, limit, &self.origin));
+        }
+    }
+
+    pub(super) fn put_coupon_claim(&mut self, coupon: &Id, serial: u64, claim: &Claim) {
+        if claim.status == ClaimStatus::Open
+            && let Some(row) = claim_row(coupon, serial, claim, &self.origin)
+        {
+            self.put(row);
+        }
+    }
 }
 
 /// How many claims were redeemed and revoked before is not known, and is counted from here on.

@@ -1,22 +1,22 @@
 //! Markets, and the orders that live.
 
 use scarce_core::markets::{Market, Order};
-use scarce_core::state::State;
 use scarce_core::types::{Id, signed};
 
-use super::{Take, Unwanted};
+use super::Opening;
 use crate::fold::{Origin, text};
 use crate::rows::{MarketRow, MarketStatus, OrderRow};
 
-pub(super) fn put(state: &State, origin: &Origin<'_>, take: Take<'_>) -> Result<(), Unwanted> {
-    let markets = &state.markets;
-    super::put(take, markets.iter().map(|(id, market)| market_row(id, market, origin)))?;
-    let live = markets.orders().filter(|(.., order)| order.status.is_live());
-    let row = |(market, name, order): (&Id, &Id, &Order)| {
-        let trades = markets.get(market).map_or(0, |market| market.trades);
-        order_row((market, name), order, signed(trades), origin)
-    };
-    super::put(take, live.map(row))
+impl Opening<'_> {
+    pub(super) fn put_market(&mut self, id: &Id, market: &Market) {
+        self.put(market_row(id, market, &self.origin));
+    }
+
+    pub(super) fn put_order(&mut self, (id, market): (&Id, &Market), name: &Id, order: &Order) {
+        if order.status.is_live() {
+            self.put(order_row((id, name), order, signed(market.trades), &self.origin));
+        }
+    }
 }
 
 fn market_row(id: &Id, market: &Market, origin: &Origin<'_>) -> MarketRow {

@@ -1,20 +1,30 @@
 //! Accounts with their opening balances, and open holds.
 
 use scarce_core::accounts::{Account, Hold, HoldStatus, Status};
-use scarce_core::state::State;
 use scarce_core::types::{Id, signed};
 
-use super::{Take, Unwanted};
+use super::Opening;
 use crate::fold::{Origin, text};
 use crate::rows::{AccountRow, EntryKind, EntryRow, HoldRow};
 
-pub(super) fn put(state: &State, origin: &Origin<'_>, take: Take<'_>) -> Result<(), Unwanted> {
-    let accounts = || state.accounts.iter().filter(|(id, _)| !id.as_str().starts_with(Id::WORLD_PREFIX));
-    super::put(take, accounts().map(|(id, account)| account_row(id, account, origin)))?;
-    let balances = accounts().filter(|(_, account)| account.balance != 0);
-    super::put(take, balances.map(|(id, account)| account_row(id, account, origin).opening(origin)))?;
-    let open = state.accounts.holds().filter(|(.., hold)| hold.status == HoldStatus::Open);
-    super::put(take, open.map(|(account, name, hold)| hold_row(account, name, hold, origin)))
+impl Opening<'_> {
+    pub(super) fn put_account(&mut self, id: &Id, account: &Account) {
+        if id.as_str().starts_with(Id::WORLD_PREFIX) {
+            return;
+        }
+        let row = account_row(id, account, &self.origin);
+        let opening = row.opening(&self.origin);
+        self.put(row);
+        if account.balance != 0 {
+            self.put(opening);
+        }
+    }
+
+    pub(super) fn put_hold(&mut self, account: &Id, name: &Id, hold: &Hold) {
+        if hold.status == HoldStatus::Open {
+            self.put(hold_row(account, name, hold, &self.origin));
+        }
+    }
 }
 
 fn account_row(id: &Id, account: &Account, origin: &Origin<'_>) -> AccountRow {

@@ -1,27 +1,29 @@
 //! Campaigns, and every claim, which the engine keeps.
 
 use scarce_core::packets::{Campaign, Claim};
-use scarce_core::state::State;
 use scarce_core::types::{Id, signed};
 
-use super::{Take, Unwanted};
+use super::Opening;
 use crate::fold::{Origin, hex, text};
 use crate::rows::{CampaignRow, CampaignStatus, PacketClaimRow};
 
-pub(super) fn put(state: &State, origin: &Origin<'_>, take: Take<'_>) -> Result<(), Unwanted> {
-    let campaigns = &state.campaigns;
-    super::put(take, campaigns.iter().map(|(id, campaign)| campaign_row(id, campaign, origin)))?;
-    let row = |(campaign, user, claim, amount): (&Id, &Id, &Claim, u64)| PacketClaimRow {
-        campaign_id: text(campaign),
-        packet: signed(claim.packet),
-        partition_id: origin.partition_id(),
-        sequence: origin.sequence,
-        user_id: text(user),
-        amount: signed(amount),
-        operation_id: None,
-        at_ms: signed(claim.at),
-    };
-    super::put(take, campaigns.claims().map(row))
+impl Opening<'_> {
+    pub(super) fn put_campaign(&mut self, id: &Id, campaign: &Campaign) {
+        self.put(campaign_row(id, campaign, &self.origin));
+    }
+
+    pub(super) fn put_packet_claim(&mut self, campaign: &Id, user: &Id, claim: &Claim, amount: u64) {
+        self.put(PacketClaimRow {
+            campaign_id: text(campaign),
+            packet: signed(claim.packet),
+            partition_id: self.origin.partition_id(),
+            sequence: self.origin.sequence,
+            user_id: text(user),
+            amount: signed(amount),
+            operation_id: None,
+            at_ms: signed(claim.at),
+        });
+    }
 }
 
 /// Plan and seed are shown after the end only.

@@ -1,10 +1,9 @@
 //! Items with an opening quantity, open reservations, and every sale and return, which the engine keeps.
 
-use scarce_core::state::State;
-use scarce_core::stock::{Receipt, Reservation, ReservationStatus, StockItem};
+use scarce_core::stock::{Forgotten, Receipt, Reservation, ReservationStatus, StockItem};
 use scarce_core::types::{Id, signed};
 
-use super::{Take, Unwanted};
+use super::Opening;
 use crate::fold::{Origin, text};
 use crate::rows::{MovementKind, ReceiptRow, ReservationRow, ReturnRow, StockRow, StockStatus};
 use crate::table::Text;
@@ -13,20 +12,28 @@ use crate::table::Text;
 /// here do not come to what it sold.
 const RECEIPTS_FORGOTTEN: &str = "receipts_forgotten";
 
-pub(super) fn put(state: &State, origin: &Origin<'_>, take: Take<'_>) -> Result<(), Unwanted> {
-    let stock = &state.stock;
-    super::put(take, stock.iter().map(|(sku, item)| stock_row(sku, item, origin)))?;
-    let opening = |(sku, item): (&Id, &StockItem)| {
-        let has_forgotten = stock.forgotten(sku).through_serial > 0;
-        let reason = has_forgotten.then(|| Text::from(RECEIPTS_FORGOTTEN));
-        stock_row(sku, item, origin).movement(MovementKind::Opening, signed(item.total), reason, origin)
-    };
-    super::put(take, stock.iter().map(opening))?;
-    let sales = stock.iter().flat_map(|(sku, _)| stock.receipts(sku).map(move |sale| (sku, sale)));
-    super::put(take, sales.map(|(sku, (first, receipt))| receipt_row(sku, first, receipt, origin)))?;
-    super::put(take, stock.returned().map(|range| return_row(range, origin)))?;
-    let open = stock.reservations().filter(|(.., its)| its.status == ReservationStatus::Open);
-    super::put(take, open.map(|(sku, name, its)| reservation_row(sku, name, its, origin)))
+impl Opening<'_> {
+    pub(super) fn put_item(&mut self, sku: &Id, item: &StockItem, left: &Forgotten) {
+        let row = stock_row(sku, item, &self.origin);
+        let reason = (left.through_serial > 0).then(|| Text::from(RECEIPTS_FORGOTTEN));
+        let movement = row.movement(MovementKind::Opening, signed(item.total), reason, &self.origin);
+        self.put(row);
+        self.put(movement);
+    }
+
+    pub(super) fn put_receipt(&mut self, sku: &Id, first: u64, receipt: &Receipt) {
+        self.put(receipt_row(sku, first, receipt, &self.origin));
+    }
+
+    pub(super) fn put_return(&mut self, sku: &Id, (first, count): (u64, u64), sale: (u64, &Receipt)) {
+        self.put(return_row((sku, first, count, sale), &self.origin));
+    }
+
+    pub(super) fn put_reservation(&mut self, sku: &Id, name: &Id, reservation: &Reservation) {
+        if reservation.status == ReservationStatus::Open {
+            self.put(reservation_row(sku, name, reservation, &self.origin));
+        }
+    }
 }
 
 fn stock_row(sku: &Id, item: &StockItem, origin: &Origin<'_>) -> StockRow {
