@@ -13,7 +13,7 @@ pub use webhooks::WebhooksConsumer;
 pub(crate) use webhooks::{COLUMNS as DELIVERY_COLUMNS, iso_8601};
 
 use scarce_core::event::Position;
-use scarce_outflow::{Batch, Trouble};
+use scarce_outflow::{Batch, Failure, Trouble};
 use scarce_sql::{Database, DatabaseError, Lent, is_conflict};
 use sqlx::Error;
 
@@ -39,6 +39,8 @@ enum BatchFailure {
     Gap(Position),
     /// Another process moved the cursor.
     Overtaken,
+    /// The state to begin with cannot be read.
+    Unread(Failure),
 }
 
 impl From<Error> for BatchFailure {
@@ -77,6 +79,7 @@ async fn take(delivery: &Delivery, key: Key, rows: &mut impl Rows, batch: &Batch
             format!("partition {partition}, events behind {from} up to {to}: {}", store.failed(&error))
         }
         BatchFailure::Unusable(error) => error.to_string(),
+        BatchFailure::Unread(failure) => failure.to_string(),
         BatchFailure::Gap(reached) => format!(
             "{database}: '{consumer}' is up to {reached} in partition {partition}, and the batch begins behind \
              {from}; it goes on from where it is"

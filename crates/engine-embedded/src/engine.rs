@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use scarce_core::event::{Entry, Histories, Position};
-use scarce_core::machine::Machine;
 use scarce_core::state::StateSettings;
-use scarce_engine::Standing;
 use scarce_engine::clock::wall_ms;
 use scarce_engine::consumers::{self, ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, SnapshotDone, Watch};
@@ -16,6 +14,7 @@ use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::random::hex;
 use scarce_engine::standing;
 use scarce_engine::stop::Waker;
+use scarce_engine::{Image, Standing};
 
 use crate::Inbox;
 use crate::deployment::Deployment;
@@ -127,7 +126,7 @@ impl Log for Embedded {
         Ok(self.known(partition)?.first_sequence())
     }
 
-    fn image(&self, partition: u32) -> Result<Machine, Failure> {
+    fn image(&self, partition: u32) -> Result<Box<dyn Image>, Failure> {
         self.known(partition)?.request_image()
     }
 

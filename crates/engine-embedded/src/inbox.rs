@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use scarce_core::event::{Entry, Histories, Position};
-use scarce_core::machine::Machine;
+use scarce_engine::Image;
 use scarce_engine::engine::{Failure, Reply, Request, SnapshotDone, Watch};
 use scarce_engine::metrics::PartitionMetrics;
 use scarce_engine::stop::Waker;
@@ -212,8 +212,8 @@ impl Inbox {
         self.ask_keeper(KeeperTask::Snapshot)
     }
 
-    /// The state of the newest snapshot.
-    pub(crate) fn request_image(&self) -> Result<Machine, Failure> {
+    /// The state of the newest snapshot, to be read row by row.
+    pub(crate) fn request_image(&self) -> Result<Box<dyn Image>, Failure> {
         self.ask_keeper(KeeperTask::Image)
     }
 

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use scarce_core::machine::Machine;
 use scarce_core::state;
+use scarce_engine::Image;
 use scarce_engine::clock::wall_ms;
 use scarce_engine::engine::SnapshotDone;
 
@@ -20,6 +21,7 @@ use crate::EmbeddedError;
 use crate::commit::milliseconds;
 use crate::consumers::Registry;
 use crate::error::explain;
+use crate::image::SnapshotImage;
 use crate::inbox::Mail;
 use crate::lock::HOLD_NAME;
 use crate::log::{LogError, PartitionLog};
@@ -29,7 +31,7 @@ use crate::partition::PartitionHome;
 use crate::progress::CommitProgress;
 use crate::reach;
 use crate::receipts::MovedReceipts;
-use crate::recovery::newest_machine_at;
+use crate::recovery::newest_at;
 use crate::snapshot;
 
 /// Where the keeper reports what it was asked for.
@@ -39,8 +41,8 @@ pub(crate) type KeeperReply<T> = Sender<Result<T, String>>;
 pub(crate) enum KeeperTask {
     /// Make a snapshot now.
     Snapshot(KeeperReply<SnapshotDone>),
-    /// Read the state of the newest snapshot.
-    Image(KeeperReply<Machine>),
+    /// Open the newest snapshot, to be read row by row.
+    Image(KeeperReply<Box<dyn Image>>),
     /// Make a digest of much, at least as of what is durable now.
     Digest(DigestTask),
     /// End.
@@ -148,9 +150,10 @@ impl Keeper {
                 self.snapshot_for(Some(&reply));
             }
             KeeperTask::Image(reply) => {
-                let _turn = self.memory.begin_snapshot();
+                let memory = self.memory.clone();
+                let _turn = memory.begin_snapshot();
                 // Nobody waits for it if the asker has ended.
-                let _ = reply.send(self.image());
+                let _ = reply.send(self.image().map_err(|error| explain(&error)));
             }
             KeeperTask::Digest(task) => return self.answer_digests(task),
             KeeperTask::Stop => return true,
@@ -158,11 +161,12 @@ impl Keeper {
         false
     }
 
-    /// The state of the newest snapshot, which is in memory a second time then.
-    fn image(&self) -> Result<Machine, String> {
-        self.memory.check_second_state(&self.memory_share)?;
-        let (machine, _) = newest_machine_at(&self.home, &self.settings).map_err(|error| explain(&error))?;
-        Ok(machine)
+    /// The newest snapshot, or an empty state; its rows are not in memory.
+    fn image(&self) -> Result<Box<dyn Image>, EmbeddedError> {
+        Ok(match newest_at(&self.home)?.snapshot {
+            Some((listed, _)) => Box::new(SnapshotImage::open(&self.home, &listed.name, &self.settings)?),
+            None => Box::new(Machine::new(self.settings.clone(), self.home.partition)),
+        })
     }
 
     fn look(&mut self) {

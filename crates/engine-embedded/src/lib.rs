@@ -22,6 +22,7 @@ pub mod deployment;
 mod engine;
 mod error;
 mod fold;
+mod image;
 mod inbox;
 mod inputs;
 mod inventory;
@@ -54,7 +55,7 @@ pub use fold::FoldError;
 pub use inbox::{Inbox, Mail};
 pub use inventory::{Inventory, InventoryFile, KnownFile, inventory};
 pub use look::{
-    LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, base_machine, read_entries,
+    LogVerdict, OnEntries, PartitionFiles, Refusal, SnapshotVerdict, base_image, base_machine, read_entries,
     verify_snapshots,
 };
 pub use memory::{MemoryBudget, MemoryMeter, TooLarge};

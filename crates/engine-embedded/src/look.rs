@@ -6,11 +6,14 @@ use scarce_core::codec::Input;
 use scarce_core::event::Entry;
 use scarce_core::machine::Machine;
 use scarce_core::state;
+use scarce_engine::Image;
 
 use crate::EmbeddedError;
 use crate::deployment::Deployment;
 use crate::fold::{FoldError, fold};
+use crate::image::SnapshotImage;
 use crate::journal::{self, Verification};
+use crate::partition::PartitionHome;
 use crate::recovery::{load_machine, look_at, machine_settings};
 use crate::snapshot::{self, SnapshotInfo};
 use crate::storage::Storage;
@@ -78,13 +81,36 @@ pub fn base_machine(
 ) -> Result<Machine, EmbeddedError> {
     let settings = machine_settings(settings, files.deployment);
     let home = look_at(&files.storage, files.deployment, files.partition);
+    match base_snapshot(&home)? {
+        None => Ok(Machine::new(settings, files.partition)),
+        Some(name) => load_machine(&home, &name, &settings).map(|(machine, _)| machine),
+    }
+}
+
+/// The same state, to be read row by row: it is not in memory.
+///
+/// # Errors
+/// As [`base_machine`].
+pub fn base_image(
+    files: &PartitionFiles<'_>,
+    settings: &state::StateSettings,
+) -> Result<Box<dyn Image>, EmbeddedError> {
+    let settings = machine_settings(settings, files.deployment);
+    let home = look_at(&files.storage, files.deployment, files.partition);
+    Ok(match base_snapshot(&home)? {
+        None => Box::new(Machine::new(settings, files.partition)),
+        Some(name) => Box::new(SnapshotImage::open(&home, &name, &settings)?),
+    })
+}
+
+/// The snapshot that the journal goes on from; none where it begins with the first event.
+fn base_snapshot(home: &PartitionHome) -> Result<Option<String>, EmbeddedError> {
     let first = journal::oldest(&*home.storage)?.map_or(1, |oldest| oldest.first_sequence);
     if first == 1 {
-        return Ok(Machine::new(settings, files.partition));
+        return Ok(None);
     }
     let base = snapshot::list(&*home.storage)?.into_iter().find(|listed| listed.sequence + 1 >= first);
-    let base = base.ok_or(FoldError::Gap { sequence: 0, found: first })?;
-    load_machine(&home, &base.name, &settings).map(|(machine, _)| machine)
+    Ok(Some(base.ok_or(FoldError::Gap { sequence: 0, found: first })?.name))
 }
 
 /// What a snapshot is worth.

@@ -58,9 +58,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak, mpsc};
 use std::time::Duration;
 
 use scarce_core::event::{Entry, Histories, Position};
-use scarce_core::machine::Machine;
 use scarce_core::state;
 use scarce_core::types::TimeMs;
+use scarce_engine::Image;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Engine, Failure, Log, Reply, Request, Watch};
 use scarce_engine::inputs::InputPosition;
@@ -310,13 +310,13 @@ impl Log for RedisEngine {
         self.wait(async move { reader::histories(&link, &keys).await })
     }
 
-    fn image(&self, partition: u32) -> Result<Machine, Failure> {
+    fn image(&self, partition: u32) -> Result<Box<dyn Image>, Failure> {
         let imager = Arc::clone(&self.whole(partition)?.imager);
         let (waits, wanted) = (Arc::clone(&self.waits), self.wanted());
         self.wait(async move {
             let (machine, node) = imager.machine().await?;
             waits.wait(&node, &imager.keys, wanted).await?;
-            Ok(machine)
+            Ok(Box::new(machine) as Box<dyn Image>)
         })
     }
 

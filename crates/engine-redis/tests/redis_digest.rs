@@ -14,7 +14,7 @@ use scarce_core::machine::Machine;
 use scarce_core::outcome::Value;
 use scarce_core::state::StateSettings;
 use scarce_core::types::Id;
-use scarce_engine::{Engine, Log, Request};
+use scarce_engine::{Engine, Image, Log, Request};
 use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 use servers::Server;
 
@@ -171,7 +171,7 @@ fn each_digest_is_of_one_sequence_while_others_write() {
                     let (sequence, digest) = digest(&engine, of);
                     taken.push((of, sequence, digest));
                 }
-                let machine = engine.image(0).expect("the state");
+                let machine = engine.image(0).and_then(Image::into_machine).expect("the state");
                 taken.push(("", machine.sequence(), format!("{:032x}", machine.state().digest(None))));
             }
             taken

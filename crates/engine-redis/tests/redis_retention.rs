@@ -15,7 +15,7 @@ use scarce_core::event::{Entry, Event};
 use scarce_core::machine::{Machine, MachineAnswer};
 use scarce_core::state::StateSettings;
 use scarce_engine::clock::ManualClock;
-use scarce_engine::{Engine, Failure, Log, Request};
+use scarce_engine::{Engine, Failure, Image, Log, Request};
 use scarce_engine_redis::{RedisEngine, RedisSettings, ScriptKind};
 use servers::Server;
 
@@ -135,7 +135,7 @@ impl Pair {
 
     /// The state is the same, read row by row and folded from the log.
     fn check_digest(&self) {
-        let image = self.engine().image(0).expect("the state");
+        let image = self.engine().image(0).and_then(Image::into_machine).expect("the state");
         assert_eq!(image.state().digest(None), self.machine.state().digest(None));
     }
 

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use scarce_core::command::{Body, Command, Envelope, work};
 use scarce_core::event::{Entry, Histories, Position};
-use scarce_core::machine::Machine;
 use scarce_core::outcome::{Code, Outcome, Receipt, Value, overload};
 use scarce_core::types::{Id, TimeMs};
 use scarce_core::{facts, placement, state};
 
 use crate::consumers::{ConsumerName, Consumption, Lease};
+use crate::image::Image;
 use crate::inputs::InputPosition;
 use crate::memory::MemoryLevels;
 use crate::metrics::PartitionMetrics;
@@ -192,11 +192,11 @@ pub trait Log: Send + Sync {
     fn first_sequence(&self, partition: u32) -> Result<u64, Failure>;
 
     /// The state of a partition at one durable position, from which the log goes on: where a consumer begins that
-    /// comes after the log's beginning was trimmed. Takes as much memory as the state, and may take long.
+    /// comes after the log's beginning was trimmed. May take long.
     ///
     /// # Errors
     /// When there is no such partition, or the state cannot be read.
-    fn image(&self, partition: u32) -> Result<Machine, Failure>;
+    fn image(&self, partition: u32) -> Result<Box<dyn Image>, Failure>;
 
     /// Who consumes a partition's log, in the order of their names, and how far each is.
     ///

@@ -12,6 +12,7 @@
 pub mod clock;
 pub mod consumers;
 pub mod engine;
+mod image;
 pub mod inputs;
 pub mod memory;
 pub mod metrics;
@@ -23,5 +24,6 @@ pub mod stop;
 pub mod throttle;
 
 pub use engine::{Engine, Failure, Log, Reply, Request, Watch};
+pub use image::Image;
 pub use standing::Standing;
 pub use throttle::Throttle;

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use scarce_core::event::Position;
-use scarce_core::machine::Machine;
+use scarce_engine::Image;
 
 use crate::Batch;
 
@@ -88,9 +88,9 @@ pub trait Consumer: Send + 'static {
         false
     }
 
-    /// Begins with the state of the partition at the position that the machine has, and continues behind it. `Ok`
-    /// means the same as for a batch: its own position is now that of the machine.
-    fn begin_with(&mut self, image: Machine) -> impl Future<Output = Result<(), Trouble>> + Send {
+    /// Begins with the state of the partition at the position that the image is of, and continues behind it. `Ok`
+    /// means the same as for a batch: its own position is now that of the image.
+    fn begin_with(&mut self, image: Box<dyn Image>) -> impl Future<Output = Result<(), Trouble>> + Send {
         drop(image);
         std::future::ready(Err(Trouble::new("this consumer needs the log from its beginning")))
     }
@@ -109,7 +109,7 @@ pub(crate) trait BoxedConsumer: Send {
     fn forgot_up_to(&mut self, sequence: u64) -> Doing<'_, Result<(), Trouble>>;
     fn consume<'a>(&'a mut self, batch: &'a Batch) -> Doing<'a, Result<(), Trouble>>;
     fn takes_image(&self) -> bool;
-    fn begin_with(&mut self, image: Machine) -> Doing<'_, Result<(), Trouble>>;
+    fn begin_with(&mut self, image: Box<dyn Image>) -> Doing<'_, Result<(), Trouble>>;
 }
 
 impl<C: Consumer> BoxedConsumer for C {
@@ -145,7 +145,7 @@ impl<C: Consumer> BoxedConsumer for C {
         Consumer::takes_image(self)
     }
 
-    fn begin_with(&mut self, image: Machine) -> Doing<'_, Result<(), Trouble>> {
+    fn begin_with(&mut self, image: Box<dyn Image>) -> Doing<'_, Result<(), Trouble>> {
         Box::pin(Consumer::begin_with(self, image))
     }
 }

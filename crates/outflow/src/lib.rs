@@ -29,4 +29,5 @@ pub use consumer::{Consumer, HeldStretch, Trouble};
 pub use copy::{CopiedMessage, LogCopy, Meaning};
 pub use cursor::{Cursor, CursorError};
 pub use runner::{Outflow, Plan, Start, run};
+pub use scarce_engine::{Failure, Image};
 pub use status::{State, Status};

@@ -276,7 +276,7 @@ impl Share {
             // It is never closed.
             let _one = images.acquire().await;
             let image = claim.ask(move |log| log.image(partition)).await?;
-            let position = Position { epoch: image.epoch(), sequence: image.sequence() };
+            let position = image.moment().position;
             consumer.begin_with(image).await?;
             Ok::<_, Interruption>(position)
         };

@@ -3,8 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use scarce_core::event::Position;
-use scarce_core::machine::Machine;
-use scarce_outflow::{Batch, Consumer, Trouble};
+use scarce_outflow::{Batch, Consumer, Failure, Image, Trouble};
 use scarce_sql::{DatabaseError, Doing};
 use sqlx::Error;
 use tokio::time::timeout;
@@ -47,6 +46,8 @@ enum BatchFailure {
     Database(Error),
     /// It is not the right database, or cannot be reached.
     Projection(ProjectionError),
+    /// The state to begin with cannot be read.
+    Unread(Failure),
 }
 
 impl From<Error> for BatchFailure {
@@ -95,7 +96,7 @@ impl Consumer for SqlConsumer {
         true
     }
 
-    async fn begin_with(&mut self, image: Machine) -> Result<(), Trouble> {
+    async fn begin_with(&mut self, image: Box<dyn Image>) -> Result<(), Trouble> {
         let beginning: Doing<'_, _, _> = Box::pin(self.open(image));
         beginning.await
     }
@@ -151,6 +152,7 @@ impl SqlConsumer {
             ),
             BatchFailure::Database(error) => self.projection.store().failed(error).to_string(),
             BatchFailure::Projection(error) => error.to_string(),
+            BatchFailure::Unread(failure) => failure.to_string(),
         })
     }
 
@@ -224,7 +226,7 @@ impl SqlConsumer {
                 BatchFailure::Misfit(_) | BatchFailure::Gone => held.is_some(),
                 // The cursor is where it was: rows were put right, and those in memory are forgotten now.
                 BatchFailure::Overtaken => was_repaired,
-                BatchFailure::Projection(_) => false,
+                BatchFailure::Projection(_) | BatchFailure::Unread(_) => false,
             };
             if !again || tries_left == 0 {
                 return Err(stop);
@@ -284,7 +286,7 @@ impl BatchFailure {
         match self {
             Self::Misfit(_) | Self::Overtaken | Self::Gone => true,
             Self::Database(error) => is_duplicate(error) || is_conflict(error),
-            Self::Projection(_) => false,
+            Self::Projection(_) | Self::Unread(_) => false,
         }
     }
 }

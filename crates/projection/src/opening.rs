@@ -8,8 +8,9 @@ mod packets;
 mod stock;
 
 use scarce_core::event::Position;
-use scarce_core::machine::{Machine, Moment, StateRow};
+use scarce_core::machine::{Moment, StateRow};
 use scarce_core::types::signed;
+use scarce_outflow::{Failure, Image};
 
 use crate::fold::{LogCursor, Origin};
 use crate::rows::OpeningRow;
@@ -31,15 +32,16 @@ pub(crate) fn cursor(Moment { position, step_sequence, at, .. }: Moment) -> LogC
 }
 
 /// Makes the rows of a state, piece by piece.
-pub(crate) fn rows(image: &Machine, opened_at_ms: i64, take: Take<'_>) {
+pub(crate) fn rows(image: &mut dyn Image, opened_at_ms: i64, take: Take<'_>) -> Result<(), Failure> {
     let Moment { partition, position: Position { epoch, sequence }, at, .. } = image.moment();
     let (epoch, sequence, at_ms) = (signed(epoch), signed(sequence), signed(at));
     let origin = Origin { partition, epoch, sequence, at_ms, operation: None, event: "opening" };
     let mut opening = Opening { origin, take, sheets: Vec::new(), is_wanted: true };
     let partition_id = opening.origin.partition_id();
     opening.put(OpeningRow { partition_id, epoch, sequence, at_ms, opened_at_ms });
-    image.rows(&mut |row| opening.put_row(row));
+    image.rows(&mut |row| opening.put_row(row))?;
     opening.finish();
+    Ok(())
 }
 
 /// Rows on their way into tables.

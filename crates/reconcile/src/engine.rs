@@ -187,8 +187,10 @@ impl EngineCheck<'_> {
         if made == held.digest {
             return Ok(());
         }
+        let unknown = self.unknown(held.sequence)?;
+        let kind = self.findings.kind();
         let finding = |resource, field: &str, expected, found| Finding {
-            check: self.findings.kind(),
+            check: kind,
             partition: Some(partition),
             resource,
             field: field.to_owned(),
@@ -197,17 +199,10 @@ impl EngineCheck<'_> {
             first_event: None,
         };
         let mut found = Vec::new();
-        if let Some(image) = self.engine.image(partition)? {
-            let state = image.state();
-            let known = self.fold.machine.state();
-            let ids = (state.accounts.iter().map(|(id, _)| id))
-                .chain(state.stock.iter().map(|(id, _)| id))
-                .chain(state.campaigns.iter().map(|(id, _)| id))
-                .chain(state.coupons.iter().map(|(id, _)| id))
-                .chain(state.markets.iter().map(|(id, _)| id));
-            for id in ids.filter(|id| image.sequence() <= held.sequence && known.digest(Some(id)) == 0) {
-                let digest = Some(format!("{:032x}", state.digest(Some(id))));
-                found.push(finding(Some(id.to_string()), "digest", None, digest));
+        for ids in unknown.chunks(RESOURCES_AT_ONCE) {
+            for (id, held) in ids.iter().zip(self.engine.digests(partition, ids)?) {
+                let digest = format!("{:032x}", held.digest);
+                found.push(finding(Some(id.to_string()), "digest", None, Some(digest)));
             }
         }
         if found.is_empty() && !differs {
@@ -216,6 +211,22 @@ impl EngineCheck<'_> {
         }
         found.into_iter().for_each(|found| self.findings.add(found));
         Ok(())
+    }
+
+    /// Resources that the engine has and the log does not make.
+    fn unknown(&mut self, through: u64) -> Result<Vec<Id>, ReconcileError> {
+        let mut unknown = Vec::new();
+        if let Some(mut image) = self.engine.image(self.partition())?
+            // What came later is no difference.
+            && image.moment().position.sequence <= through
+        {
+            let known = self.fold.machine.state();
+            image.rows(&mut |row| {
+                let new = row.resource().filter(|id| known.digest(Some(id)) == 0);
+                unknown.extend(new.cloned());
+            })?;
+        }
+        Ok(unknown)
     }
 }
 

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use scarce_core::event::Entry;
 use scarce_core::machine::Machine;
 use scarce_core::state::StateSettings;
+use scarce_engine::Image;
 use scarce_engine::random::hex;
 use scarce_engine_embedded::deployment::{Deployment, DeploymentError};
 use scarce_engine_embedded::journal::JournalError;
 use scarce_engine_embedded::lock::{Hold, LockError};
 use scarce_engine_embedded::storage::{FileStorage, Storage, StorageError};
 use scarce_engine_embedded::{
-    EmbeddedError, PartitionFiles, Refusal, base_machine, partition_directory, read_entries,
+    EmbeddedError, PartitionFiles, Refusal, base_image, base_machine, partition_directory, read_entries,
 };
 
 use crate::ReconcileError;
@@ -157,6 +158,11 @@ impl LogSource for FilesLog {
     fn base(&mut self, partition: u32) -> Result<Machine, ReconcileError> {
         let files = self.files(partition)?;
         self.look(partition, || base_machine(&files, &StateSettings::default()))
+    }
+
+    fn base_image(&mut self, partition: u32) -> Result<Box<dyn Image>, ReconcileError> {
+        let files = self.files(partition)?;
+        self.look(partition, || base_image(&files, &StateSettings::default()))
     }
 
     fn read(&mut self, partition: u32, from: u64, take: Take<'_>) -> Result<(), ReconcileError> {

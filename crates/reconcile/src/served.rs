@@ -8,7 +8,7 @@ use scarce_core::command::table::find;
 use scarce_core::machine::Machine;
 use scarce_core::outcome::{Outcome, Value};
 use scarce_core::types::Id;
-use scarce_engine::{Engine, Failure, Request};
+use scarce_engine::{Engine, Failure, Image, Request};
 
 use crate::ReconcileError;
 use crate::source::{EngineSource, Figures, HeldDigest, LogSource, Take, figures_of, look, look_commands};
@@ -53,7 +53,7 @@ impl LogSource for Served {
             return Ok(Machine::new(self.engine.state_settings().clone(), partition));
         }
         self.trimmed.insert(partition);
-        Ok(self.engine.image(partition)?)
+        Ok(self.engine.image(partition)?.into_machine()?)
     }
 
     fn is_state_of_engine(&self, partition: u32) -> bool {
@@ -105,7 +105,7 @@ impl EngineSource for Served {
         Ok(look_commands().zip(&outcomes).flat_map(|(spec, outcome)| figures_of(spec, outcome)).collect())
     }
 
-    fn image(&mut self, partition: u32) -> Result<Option<Machine>, ReconcileError> {
+    fn image(&mut self, partition: u32) -> Result<Option<Box<dyn Image>>, ReconcileError> {
         Ok(Some(self.engine.image(partition)?))
     }
 }

@@ -6,6 +6,7 @@ use scarce_core::event::Entry;
 use scarce_core::machine::{Machine, MachineAnswer};
 use scarce_core::outcome::Outcome;
 use scarce_core::types::Id;
+use scarce_engine::Image;
 
 use crate::ReconcileError;
 
@@ -25,6 +26,14 @@ pub trait LogSource {
     /// # Errors
     /// When it cannot be read; [`ReconcileError::Broken`] when what is there is wrong.
     fn base(&mut self, partition: u32) -> Result<Machine, ReconcileError>;
+
+    /// The same state, where it can be read row by row without being in memory.
+    ///
+    /// # Errors
+    /// As [`LogSource::base`].
+    fn base_image(&mut self, partition: u32) -> Result<Box<dyn Image>, ReconcileError> {
+        Ok(Box::new(self.base(partition)?))
+    }
 
     /// Whether the base of a partition, once it was asked for, is the state that the engine has now, for want of another. What
     /// was before it is compared with nothing then.
@@ -88,12 +97,12 @@ pub trait EngineSource {
     /// When the engine does not answer.
     fn figures(&mut self, partition: u32, resource: &Id) -> Result<Figures, ReconcileError>;
 
-    /// The whole state, where the engine's store can be read as one; without it, resources that only the engine has are
-    /// counted, not named.
+    /// The rows of the whole state, where the engine's store can be read as one; without it, resources that only the engine
+    /// has are counted, not named.
     ///
     /// # Errors
     /// When the engine does not answer.
-    fn image(&mut self, partition: u32) -> Result<Option<Machine>, ReconcileError>;
+    fn image(&mut self, partition: u32) -> Result<Option<Box<dyn Image>>, ReconcileError>;
 }
 
 /// The commands that show what there is under a name.

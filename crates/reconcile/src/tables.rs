@@ -145,8 +145,8 @@ impl Tables {
         partition: u32,
     ) -> Result<Feed<'_>, ReconcileError> {
         let mut consumer = self.replay.consumer(partition);
-        let base = log.base(partition)?;
-        let after = Position { epoch: base.epoch(), sequence: base.sequence() };
+        let base = log.base_image(partition)?;
+        let after = base.moment().position;
         let mut feed_after = Position::default();
         if after.sequence > self.goal(partition) {
             self.leave_out(

@@ -2,8 +2,8 @@
 
 use redis::Value;
 use scarce_client::{Client, ClientError, Info, Reply, integer, text};
-use scarce_core::machine::Machine;
 use scarce_core::types::Id;
+use scarce_engine::Image;
 use scarce_reconcile::{EngineSource, Figures, HeldDigest, ReconcileError, look_commands};
 
 /// A server's RESP port.
@@ -59,7 +59,7 @@ impl EngineSource for Port {
         Ok(figures)
     }
 
-    fn image(&mut self, _: u32) -> Result<Option<Machine>, ReconcileError> {
+    fn image(&mut self, _: u32) -> Result<Option<Box<dyn Image>>, ReconcileError> {
         Ok(None)
     }
 }

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::future::Future;
 
 use scarce_core::event::{PacketsClaimed, Position};
-use scarce_core::machine::Machine;
-use scarce_outflow::Trouble;
+use scarce_core::machine::{Moment, StateRow};
+use scarce_core::packets::Forgotten;
+use scarce_core::types::Id;
+use scarce_outflow::{Failure, Image, Trouble};
 use scarce_sql::{DatabaseError, Lent};
 use tokio::sync::mpsc;
 
@@ -29,7 +31,7 @@ type Kept = (PacketsClaimed, u64, String);
 impl SettlementConsumer {
     /// Writes a settlement for each claim that the state has and the table does not, and the position behind the state,
     /// in one transaction. Whether one of them was credited before is not known here: each is looked up first.
-    pub(super) async fn open(&mut self, image: Machine) -> Result<(), Trouble> {
+    pub(super) async fn open(&mut self, image: Box<dyn Image>) -> Result<(), Trouble> {
         let store = self.delivery.store().clone();
         let opened = match store.in_time(store.lend_to_write()).await {
             Ok(mut lent) => {
@@ -48,6 +50,7 @@ impl SettlementConsumer {
             }
             Err(BatchFailure::Database(error)) => store.failed(&error).to_string(),
             Err(BatchFailure::Unusable(error)) => error.to_string(),
+            Err(BatchFailure::Unread(failure)) => failure.to_string(),
             Err(BatchFailure::Gap(_) | BatchFailure::Overtaken) => {
                 "another process has begun; this one goes on from there".to_owned()
             }
@@ -56,10 +59,10 @@ impl SettlementConsumer {
         Err(Trouble::new(format!("{database}: the claims of partition {partition}: {what}")))
     }
 
-    async fn write_claims(&mut self, lent: &mut Lent, image: Machine) -> Result<(), BatchFailure> {
-        let position = Position { epoch: image.epoch(), sequence: image.sequence() };
+    async fn write_claims(&mut self, lent: &mut Lent, mut image: Box<dyn Image>) -> Result<(), BatchFailure> {
+        let Moment { position, at, .. } = image.moment();
         self.in_time(async { Ok(lent.begin().await?) }).await?;
-        let known = self.in_time(Known::read(lent, self.key, image.now())).await?;
+        let known = self.in_time(Known::read(lent, self.key, at)).await?;
         let found = self.in_time(async { Ok(cursor::read(lent, self.key, position).await?) }).await?;
         if found != position {
             if found.sequence > 0 {
@@ -73,11 +76,12 @@ impl SettlementConsumer {
         let Key { consumer, partition } = self.key;
         self.in_time(async { Ok(epochs::begin(lent, consumer, partition, position).await?) }).await?;
         let (sender, mut pieces) = mpsc::channel::<Vec<Kept>>(PIECES_MAX);
-        let reading = tokio::task::spawn_blocking(move || send_claims(&image, &known, &sender));
+        let reading = tokio::task::spawn_blocking(move || send_claims(&mut *image, &known, &sender));
         while let Some(piece) = pieces.recv().await {
             self.write_piece(lent, position, &piece).await?;
         }
-        reading.await.map_err(|error| sqlx::Error::Io(std::io::Error::other(error)))?;
+        let read = reading.await.map_err(|error| sqlx::Error::Io(std::io::Error::other(error)))?;
+        read.map_err(BatchFailure::Unread)?;
         self.in_time(async { Ok(lent.commit().await?) }).await
     }
 
@@ -120,42 +124,43 @@ impl SettlementConsumer {
     }
 }
 
-/// Names the campaigns whose claims have left memory before this settlement could read them: nobody is credited here
-/// for those.
-fn tell_left(image: &Machine) {
-    let campaigns = &image.state().campaigns;
-    for (campaign, _) in campaigns.iter() {
-        let left = campaigns.forgotten(campaign);
-        if left.amount > 0 {
-            tracing::warn!(
-                campaign = campaign.as_str(),
-                through_packet = left.through_packet,
-                amount = left.amount,
-                "packets were claimed whose retention is over, and the log before is gone: if this settlement has not settled \
-                 them, find their claims in the history and credit them"
-            );
-        }
+/// Names a campaign whose claims have left memory before this settlement could read them: nobody is credited here for
+/// those.
+fn tell_left(campaign: &Id, left: &Forgotten) {
+    if left.amount > 0 {
+        tracing::warn!(
+            campaign = campaign.as_str(),
+            through_packet = left.through_packet,
+            amount = left.amount,
+            "packets were claimed whose retention is over, and the log before is gone: if this settlement has not settled \
+             them, find their claims in the history and credit them"
+        );
     }
 }
 
 /// Hands over the claims of a state that the table may lack, piece by piece, until nobody wants them any more.
-fn send_claims(image: &Machine, known: &Known, sender: &mpsc::Sender<Vec<Kept>>) {
-    tell_left(image);
-    let campaigns = &image.state().campaigns;
-    let mut piece = Vec::new();
-    for (campaign, user, claim, amount) in campaigns.claims() {
-        if known.leaves_out(campaign.as_str(), claim.packet, claim.at) {
-            continue;
+fn send_claims(
+    image: &mut dyn Image,
+    known: &Known,
+    sender: &mpsc::Sender<Vec<Kept>>,
+) -> Result<(), Failure> {
+    let (mut piece, mut is_wanted) = (Vec::new(), true);
+    image.rows(&mut |row| match row {
+        StateRow::Campaign { id, left, .. } => tell_left(id, left),
+        StateRow::PacketClaim { id, campaign, user, claim, amount }
+            if !known.leaves_out(id.as_str(), claim.packet, claim.at) =>
+        {
+            let (asset, packet) = (campaign.asset.to_string(), claim.packet);
+            let (campaign, user) = (id.clone(), user.clone());
+            piece.push((PacketsClaimed { campaign, user, packet, amount, left_count: 0 }, claim.at, asset));
+            if piece.len() == CLAIMS_MAX {
+                let full = std::mem::take(&mut piece);
+                is_wanted = is_wanted && sender.blocking_send(full).is_ok();
+            }
         }
-        let Some(asset) = campaigns.get(campaign).map(|campaign| campaign.asset.to_string()) else {
-            continue;
-        };
-        let (campaign, user, packet) = (campaign.clone(), user.clone(), claim.packet);
-        piece.push((PacketsClaimed { campaign, user, packet, amount, left_count: 0 }, claim.at, asset));
-        if piece.len() == CLAIMS_MAX && sender.blocking_send(std::mem::take(&mut piece)).is_err() {
-            return;
-        }
-    }
+        _ => {}
+    })?;
     // Nobody wants them if writing failed, which says why.
     let _ = sender.blocking_send(piece);
+    Ok(())
 }

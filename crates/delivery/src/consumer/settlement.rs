@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use scarce_core::event::{Event, PacketsClaimed, PacketsEvent, Position};
-use scarce_core::machine::Machine;
 use scarce_core::types::signed;
-use scarce_outflow::{Batch, Consumer, Trouble};
+use scarce_outflow::{Batch, Consumer, Image, Trouble};
 use scarce_sql::{Cell, Column, ColumnKind, Doing, Lent, Text};
 use sqlx::Error;
 
@@ -72,7 +71,7 @@ impl Consumer for SettlementConsumer {
         true
     }
 
-    async fn begin_with(&mut self, image: Machine) -> Result<(), Trouble> {
+    async fn begin_with(&mut self, image: Box<dyn Image>) -> Result<(), Trouble> {
         let beginning: Doing<'_, _, _> = Box::pin(self.open(image));
         beginning.await
     }

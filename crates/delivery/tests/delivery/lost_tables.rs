@@ -148,7 +148,7 @@ async fn the_state_gives_every_claim_that_older_tables_lack_and_none_of_before_t
             database.run(&sql).await;
         }
         let mut consumer = delivery.settlement_consumer(partition);
-        consumer.begin_with(image(&bench, partition)).await.expect("the database");
+        consumer.begin_with(Box::new(image(&bench, partition))).await.expect("the database");
         let mut found = Vec::new();
         for packet in 1..=3 {
             found.push(delivery.settlement("c", packet).await.expect("the database").is_some());

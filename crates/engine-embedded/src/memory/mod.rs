@@ -142,23 +142,6 @@ impl Memory {
         Err(Failure::Overloaded { queue: overload::MEMORY })
     }
 
-    /// Whether there is room for the state of a partition a second time.
-    ///
-    /// # Errors
-    /// What is missing, if there is none.
-    pub(crate) fn check_second_state(&self, share: &PartitionShare) -> Result<(), String> {
-        let (Some(levels), Some(state)) = (self.levels(), self.state_bytes(share)) else { return Ok(()) };
-        let needed = levels.used_bytes.saturating_add(state);
-        if needed <= levels.max_bytes {
-            return Ok(());
-        }
-        let [needed, allowed] = [needed, levels.max_bytes].map(|bytes| bytes >> 20);
-        Err(format!(
-            "to read the state as a whole would take {needed} MiB of memory in all, and {allowed} MiB are allowed; raise \
-             --memory-max"
-        ))
-    }
-
     /// What was measured last; nothing without a budget.
     pub(crate) fn levels(&self) -> Option<MemoryLevels> {
         let max_bytes = self.budget.as_ref()?.max_bytes;

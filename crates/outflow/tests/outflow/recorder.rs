@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use scarce_core::event::Position;
-use scarce_core::machine::Machine;
+use scarce_core::machine::{Moment, StateRow};
 use scarce_engine::consumers::ConsumerName;
 use scarce_outflow::{Batch, Consumer, Plan, Start, Trouble};
 
@@ -121,12 +121,16 @@ impl Consumer for Recorder {
         self.record.images.is_some()
     }
 
-    async fn begin_with(&mut self, image: Machine) -> Result<(), Trouble> {
-        let position = Position { epoch: image.epoch(), sequence: image.sequence() };
-        let own = image.state().accounts.iter().filter(|(id, _)| !id.as_str().starts_with('$'));
-        let sum = own.map(|(_, account)| account.balance).sum();
+    async fn begin_with(&mut self, mut image: Box<dyn scarce_outflow::Image>) -> Result<(), Trouble> {
+        let Moment { partition, position, .. } = image.moment();
+        let mut sum = 0;
+        let mut add = |row: StateRow<'_>| match row {
+            StateRow::Account(id, account) if !id.as_str().starts_with('$') => sum += account.balance,
+            _ => {}
+        };
+        image.rows(&mut add).map_err(|failure| Trouble::new(failure.to_string()))?;
         let images = self.record.images.as_ref().expect("they are asked for");
-        images.lock().expect("no panic").push((image.partition(), position, sum));
+        images.lock().expect("no panic").push((partition, position, sum));
         Ok(())
     }
 }

@@ -2,8 +2,7 @@
 
 use std::future::Future;
 
-use scarce_core::machine::Machine;
-use scarce_outflow::Trouble;
+use scarce_outflow::{Image, Trouble};
 use sqlx::Error;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -20,7 +19,7 @@ const SHEETS_MAX: usize = 4;
 
 impl SqlConsumer {
     /// Writes the rows of a state and the cursor behind it in one transaction, however long that takes.
-    pub(super) async fn open(&mut self, image: Machine) -> Result<(), Trouble> {
+    pub(super) async fn open(&mut self, image: Box<dyn Image>) -> Result<(), Trouble> {
         self.fold = None;
         match self.open_tables(image).await {
             Ok(()) => Ok(()),
@@ -34,7 +33,7 @@ impl SqlConsumer {
         }
     }
 
-    async fn open_tables(&self, image: Machine) -> Result<(), BatchFailure> {
+    async fn open_tables(&self, image: Box<dyn Image>) -> Result<(), BatchFailure> {
         let own = OwnLink::clone(&self.link);
         let mut own = own.lock().await;
         // A connection that was idle may have been closed; this happens once.
@@ -45,7 +44,7 @@ impl SqlConsumer {
         Ok(())
     }
 
-    async fn write_state(&self, link: &mut Link, image: Machine) -> Result<(), BatchFailure> {
+    async fn write_state(&self, link: &mut Link, mut image: Box<dyn Image>) -> Result<(), BatchFailure> {
         let (reached, now_ms) = (opening::cursor(image.moment()), now_ms());
         self.in_time(async { Ok(link.begin().await?) }).await?;
         let found = self.in_time(cursor::read(link, &self.projection, self.partition)).await?;
@@ -58,12 +57,13 @@ impl SqlConsumer {
         let making = tokio::task::spawn_blocking(move || {
             let mut take = |sheet| sender.blocking_send(sheet).map_err(|_| Unwanted);
             // Where the rows are not wanted any more, writing them failed, and says why.
-            opening::rows(&image, now_ms, &mut take);
+            opening::rows(&mut *image, now_ms, &mut take)
         });
         while let Some(sheet) = sheets.recv().await {
             self.in_time(async { Ok(link.write(&sheet).await?) }).await?;
         }
-        making.await.map_err(|error| Error::Io(std::io::Error::other(error)))?;
+        let made = making.await.map_err(|error| Error::Io(std::io::Error::other(error)))?;
+        made.map_err(BatchFailure::Unread)?;
         self.in_time(async { Ok(link.commit().await?) }).await
     }
 

@@ -30,7 +30,10 @@ async fn a_state_and_the_rest_of_the_log_come_to_what_the_machine_has() {
                 let reached = rest.after;
                 projection.rebuild().await.expect("the database");
                 let mut consumer = projection.consumer(0);
-                consumer.begin_with(image).await.unwrap_or_else(|trouble| panic!("seed {seed}: {trouble}"));
+                consumer
+                    .begin_with(Box::new(image))
+                    .await
+                    .unwrap_or_else(|trouble| panic!("seed {seed}: {trouble}"));
                 assert_eq!(position(&mut consumer).await, reached, "seed {seed}");
                 take(&mut consumer, &rest).await;
                 agreement::check_state(&database, &log).await;
@@ -54,7 +57,7 @@ async fn a_balance_that_was_there_is_the_first_line_of_the_statement() {
         let (image, rest) = cut(&log, count);
         let projection = open(&database, 5).await;
         let mut consumer = projection.consumer(0);
-        consumer.begin_with(image).await.expect("the database");
+        consumer.begin_with(Box::new(image)).await.expect("the database");
         take(&mut consumer, &rest).await;
         let columns = ["account_id", "kind", "amount", "balance", "at_ms", "sequence"];
         let rows = database.ask(&columns, "FROM account_statement ORDER BY account_id, sequence").await;
@@ -80,13 +83,13 @@ async fn a_state_comes_once_and_all_or_nothing() {
         let mut consumer = projection.consumer(0);
         // A row that is in the way of the last table: nothing else is left behind.
         database.run("INSERT INTO openings VALUES (0, 1, 1, 1, 1)").await;
-        consumer.begin_with(image).await.expect_err("a row is there already");
+        consumer.begin_with(Box::new(image)).await.expect_err("a row is there already");
         database.run("DELETE FROM openings").await;
         assert!(dump(&database).await.iter().all(|(table, rows)| table == "cursors" || rows.is_empty()));
         let image = || cut(&log, log.entries.len() / 2).0;
-        consumer.begin_with(image()).await.expect("the database");
+        consumer.begin_with(Box::new(image())).await.expect("the database");
         let opened = dump(&database).await;
-        let trouble = projection.consumer(0).begin_with(image()).await.expect_err("it has begun");
+        let trouble = projection.consumer(0).begin_with(Box::new(image())).await.expect_err("it has begun");
         assert!(trouble.reason.contains("another process"), "{trouble}");
         assert_eq!(dump(&database).await, opened);
         take(&mut consumer, &rest).await;
@@ -152,7 +155,7 @@ async fn units_of_a_moment_and_money_from_outside_are_right_before_and_after_the
         let (image, rest) = cut(&log, count);
         let projection = open(&database, 5).await;
         let mut consumer = projection.consumer(0);
-        consumer.begin_with(image).await.expect("the database");
+        consumer.begin_with(Box::new(image)).await.expect("the database");
         take(&mut consumer, &rest).await;
         let last = log.machine.now();
         let mut found = Vec::new();

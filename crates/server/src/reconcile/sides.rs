@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use scarce_core::machine::Machine;
 use scarce_delivery::{DatabaseError, Delivery, DeliveryError, DeliveryOptions};
-use scarce_engine::Engine;
+use scarce_engine::{Engine, Image};
 use scarce_outflow::LogCopy;
 use scarce_projection::{Projection, ProjectionOptions};
 use scarce_reconcile::{
@@ -215,6 +215,10 @@ impl LogSource for OwnLog {
 
     fn base(&mut self, partition: u32) -> Result<Machine, ReconcileError> {
         self.files.base(partition)
+    }
+
+    fn base_image(&mut self, partition: u32) -> Result<Box<dyn Image>, ReconcileError> {
+        self.files.base_image(partition)
     }
 
     fn read(&mut self, partition: u32, from: u64, take: Take<'_>) -> Result<(), ReconcileError> {

@@ -4,13 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use scarce_core::event::{Entry, Histories, Position};
-use scarce_core::machine::Machine;
 use scarce_core::state;
 use scarce_engine::consumers::{ConsumerName, Consumption, Lease};
 use scarce_engine::engine::{Reply, Watch};
 use scarce_engine::inputs::InputPosition;
 use scarce_engine::metrics::PartitionMetrics;
-use scarce_engine::{Engine, Failure, Log, Request};
+use scarce_engine::{Engine, Failure, Image, Log, Request};
 
 /// The fate of a batch of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +118,7 @@ impl Log for Faulty {
         self.engine.first_sequence(partition)
     }
 
-    fn image(&self, partition: u32) -> Result<Machine, Failure> {
+    fn image(&self, partition: u32) -> Result<Box<dyn Image>, Failure> {
         self.engine.image(partition)
     }
 

@@ -15,6 +15,8 @@ pub struct SnapshotReader {
     file: Box<dyn StorageFile>,
     path: String,
     info: SnapshotInfo,
+    /// Where the chain of chunk CRCs begins.
+    seed: u32,
     offset: u64,
     crc: u32,
     payload_bytes: u64,
@@ -32,6 +34,7 @@ impl SnapshotReader {
             file,
             path,
             info,
+            seed: crc,
             offset: CHUNKS_OFFSET,
             crc,
             payload_bytes: 0,
@@ -60,6 +63,15 @@ impl SnapshotReader {
         mut self,
         read: impl FnOnce(&mut dyn FnMut(&mut Vec<u8>) -> bool) -> Result<T, Malformed>,
     ) -> Result<T, SnapshotError> {
+        self.read_whole(read)
+    }
+
+    /// The same from the beginning, however much was read before, so that it can be read again.
+    pub(crate) fn read_whole<T>(
+        &mut self,
+        read: impl FnOnce(&mut dyn FnMut(&mut Vec<u8>) -> bool) -> Result<T, Malformed>,
+    ) -> Result<T, SnapshotError> {
+        self.rewind();
         let mut failed = None;
         let value = read(&mut |bytes| match self.next_chunk() {
             Ok(has_chunk) => {
@@ -76,6 +88,12 @@ impl SnapshotReader {
         }
         while self.next_chunk()? {}
         value.map_err(|Malformed| self.corrupt("its rows cannot be read"))
+    }
+
+    fn rewind(&mut self) {
+        (self.offset, self.crc, self.payload_bytes) = (CHUNKS_OFFSET, self.seed, 0);
+        self.chunk.clear();
+        (self.taken, self.ended) = (0, false);
     }
 
     /// Moves on to the next chunk; answers whether there is one.
