@@ -28,6 +28,20 @@ pub enum ReconcileError {
     /// The engine could not answer.
     #[error(transparent)]
     Engine(#[from] Failure),
+    /// The log was trimmed while it was compared.
+    #[error(
+        "the log of partition {partition} was trimmed up to {} while it was compared, and event {next} was still to be read: it is \
+         kept for less time than a comparison takes; raise --redis-log-retention-ms or --log-retention-ms, or start it again \
+         when there is less load", first - 1
+    )]
+    Trimmed {
+        /// Whose log.
+        partition: u32,
+        /// The event that was still to be read.
+        next: u64,
+        /// The first event that is left.
+        first: u64,
+    },
     /// The engine was reached by other means, and could not answer.
     #[error("the engine did not answer: {what}")]
     Unanswered {

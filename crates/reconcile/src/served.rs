@@ -31,6 +31,14 @@ impl Served {
         Self { engine, trimmed: BTreeSet::new() }
     }
 
+    /// Why events cannot be read that were there when the comparison began.
+    fn why_unread(&self, partition: u32, next: u64, failure: Failure) -> ReconcileError {
+        match self.engine.first_sequence(partition) {
+            Ok(first) if first > next => ReconcileError::Trimmed { partition, next, first },
+            _ => failure.into(),
+        }
+    }
+
     fn ask(&self, partition: u32, commands: Vec<Command>) -> Result<Vec<Outcome>, ReconcileError> {
         let requests = commands.into_iter().map(|command| Request::Read(String::new(), command));
         let answers = self.engine.call(partition, requests.collect());
@@ -68,7 +76,8 @@ impl LogSource for Served {
         let mut next = from;
         let end = self.engine.durable_through(partition)?;
         while next <= end {
-            let entries = self.engine.entries(partition, next, BYTES_AT_ONCE)?;
+            let entries = self.engine.entries(partition, next, BYTES_AT_ONCE);
+            let entries = entries.map_err(|failure| self.why_unread(partition, next, failure))?;
             let Some(last) = entries.last() else { break };
             next = last.sequence_last() + 1;
             if !take(entries)? {

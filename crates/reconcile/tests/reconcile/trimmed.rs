@@ -3,7 +3,7 @@
 use scarce_core::event::{AccountEvent, Event, StockEvent};
 use scarce_core::state::StateSettings;
 use scarce_projection::Repaired;
-use scarce_reconcile::{CheckKind, Served};
+use scarce_reconcile::{CheckKind, LogSource, Served};
 use scarce_testkit::{DatabaseKind, wait_until};
 
 use crate::kit::{Bench, Copied, LINES, PARTITIONS, compare, database, mend, of, runtime, told};
@@ -112,4 +112,29 @@ fn tables_that_end_before_a_trimmed_log_begins_are_reported() {
     let found: Vec<_> = of(&report, CheckKind::Tables).into_iter().map(told).collect();
     assert_eq!(found.len(), 1, "{report:#?}");
     assert_eq!((found[0].1, found[0].4.map(|part| part.1)), ("last position", Some(None)), "{report:#?}");
+}
+
+#[test]
+fn a_log_that_is_trimmed_while_it_is_compared_says_what_to_do() {
+    let bench = Bench::embedded();
+    LINES.iter().for_each(|line| bench.send(line));
+    let mut log = Served::new(bench.engine.clone());
+    let mut first = 1;
+    while first == 1 {
+        bench.credit("{a}u1", 500);
+        for partition in 0..PARTITIONS {
+            bench.engine.snapshot(partition).expect("a snapshot");
+        }
+        first = (0..PARTITIONS)
+            .map(|its| bench.engine.first_sequence(its).expect("a sequence"))
+            .max()
+            .expect("one");
+    }
+    let is_it = |its: &u32| bench.engine.first_sequence(*its).expect("a sequence") == first;
+    let partition = (0..PARTITIONS).find(is_it).expect("a trimmed partition");
+    let read = log.read(partition, first - 1, &mut |_| Ok(true));
+    let told = read.expect_err("it is gone").to_string();
+    let expected = format!("partition {partition} was trimmed up to {} while it was compared", first - 1);
+    assert!(told.contains(&expected) && told.contains("raise --redis-log-retention-ms"), "{told}");
+    log.read(partition, first, &mut |_| Ok(true)).expect("the rest");
 }
