@@ -32,6 +32,8 @@ mod manifest;
 mod piece;
 mod prune;
 mod ship;
+#[cfg_attr(test, allow(clippy::unwrap_used, reason = "a test that cannot go on fails"))]
+mod shipped;
 mod source;
 pub mod store;
 #[cfg(test)]
@@ -51,5 +53,6 @@ pub use manifest::{FilePart, Manifest, PartitionPart, Piece};
 pub use piece::Vault;
 pub use prune::{Keep, Pruned, prune};
 pub use ship::{Shipped, Stream, open_stream};
+pub use shipped::Reached;
 pub use source::BackupStorage;
 pub use verify::{Damage, Verified, verify};

@@ -66,6 +66,8 @@ pub struct BackupLevels {
     pub sequences: Vec<u64>,
     /// When everything that was durable then was seen to be in the store, or the beginning.
     pub covered_at: Instant,
+    /// How long before the beginning that was, as a former process noted it.
+    pub covered_before: Duration,
     /// When the newest backup was begun, in Unix milliseconds; 0 if none was made yet.
     pub begun_at_ms: TimeMs,
     /// Parts of the log that were put.
@@ -85,6 +87,7 @@ impl BackupStatus {
         let now = BackupLevels {
             sequences: Vec::new(),
             covered_at: Instant::now(),
+            covered_before: Duration::ZERO,
             begun_at_ms: 0,
             parts: 0,
             bytes: 0,
@@ -116,7 +119,11 @@ impl BackupLevels {
     /// How much time would be lost with this machine, if there is something that is not in the store.
     #[must_use]
     pub fn lag(&self, has_more: bool) -> Duration {
-        if has_more || self.sequences.is_empty() { self.covered_at.elapsed() } else { Duration::ZERO }
+        if has_more || self.sequences.is_empty() {
+            self.covered_at.elapsed().saturating_add(self.covered_before)
+        } else {
+            Duration::ZERO
+        }
     }
 }
 

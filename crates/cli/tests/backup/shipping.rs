@@ -360,3 +360,36 @@ fn a_damaged_part_of_the_log_is_passed_over_where_the_next_backup_has_all_of_it(
     assert_eq!(ended(&output, 0)[0]["sequence"], 1);
     assert!(said(&output).contains(part.file_name().unwrap().to_str().unwrap()), "{output:?}");
 }
+
+#[test]
+fn a_server_that_starts_while_the_store_is_away_says_for_how_long_it_lacks_what() {
+    let stage = Stage::new();
+    let server = stage.ship(&[]);
+    open_account(&mut server.connect());
+    wait_until_shipped(&server);
+    let shipped = metric(&server, "scarce_sequence");
+    drop(server.stop_overheard());
+    // It was an hour ago.
+    let noted = stage.data.join("backup-shipped");
+    let mut reached: Value = serde_json::from_slice(&std::fs::read(&noted).unwrap()).unwrap();
+    assert_eq!(reached["sequences"], json!([shipped.to_string().parse::<u64>().unwrap()]));
+    let hour_ago = reached["at_ms"].as_u64().unwrap() - 3_600_000;
+    reached["at_ms"] = hour_ago.into();
+    std::fs::write(&noted, reached.to_string()).unwrap();
+    let away = stage.folder.path().join("away");
+    std::fs::rename(&stage.store, &away).unwrap();
+    std::fs::create_dir(&stage.store).unwrap();
+
+    let server = stage.ship(&[]);
+    let lags = || ["scarce_backup_lag_events", "scarce_backup_lag_seconds"].map(|name| metric(&server, name));
+    wait_until("it is in trouble", || metric(&server, "scarce_backup_troubled") == 1.0);
+    assert_eq!(lags(), [0.0, 0.0], "the store has everything");
+    credit(&mut server.connect(), 100);
+    let [events, seconds] = lags();
+    assert!(events == 100.0 && seconds >= 3_600.0, "{events} events, {seconds} s");
+    std::fs::remove_dir_all(&stage.store).unwrap();
+    std::fs::rename(&away, &stage.store).unwrap();
+    wait_until_shipped(&server);
+    assert_eq!(lags(), [0.0, 0.0]);
+    drop(server.stop_overheard());
+}

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
-use scarce_backup::{BackupError, Manifest, Stream, Vault, check_there, open_stream, store};
+use scarce_backup::{BackupError, Manifest, Reached, Stream, Vault, check_there, open_stream, store};
 use scarce_core::types::TimeMs;
 use scarce_engine::clock::wall_ms;
 use scarce_engine::metrics::PartitionMetrics;
-use scarce_engine::{Engine, Log};
+use scarce_engine::{Engine, Log, Throttle};
 use scarce_engine_embedded::Embedded;
 use scarce_outflow::Backoff;
 
@@ -19,6 +19,9 @@ use super::{Plan, RETRY_DELAYS, Shared, explain, lock};
 
 /// So often a part is put although nothing was logged: a restore to a time knows by it that nothing is missing.
 pub(super) const IDLE_INTERVAL: Duration = Duration::from_mins(1);
+
+/// How often it is noted how far the log in the store is. After a crash so much more is said to be missing there.
+const NOTE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// After so many looks at what changes, the store is listed whole, which takes longer.
 const CHECKS_BETWEEN: u32 = 10;
@@ -44,10 +47,15 @@ pub(super) struct Shipper {
     settled: Settled,
     /// Why no part can be put.
     trouble: Option<String>,
+    notes: Throttle,
 }
 
 impl Shipper {
     pub(super) fn new(shared: Arc<Shared>, vault: Vault, bases: Bases, plan: Plan) -> Self {
+        if let Some(noted) = Reached::noted(&plan.data, &vault.store.locate("")) {
+            let ago = Duration::from_millis(wall_ms().saturating_sub(noted.at_ms));
+            shared.status.update(|levels| (levels.sequences, levels.covered_before) = (noted.sequences, ago));
+        }
         Self {
             shared,
             vault,
@@ -64,6 +72,7 @@ impl Shipper {
             backoff: Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1),
             settled: Settled::default(),
             trouble: None,
+            notes: Throttle::new(NOTE_INTERVAL),
         }
     }
 
@@ -80,6 +89,7 @@ impl Shipper {
         // Tried at once, whatever failed before: there is no later.
         while self.ship() && Instant::now() < deadline {}
         self.note_trouble();
+        self.note_reached();
         self.bases.end(deadline);
     }
 
@@ -164,11 +174,28 @@ impl Shipper {
         self.shared.status.update(|levels| {
             levels.sequences = sequences;
             if !has_more {
-                levels.covered_at = looked_at;
+                (levels.covered_at, levels.covered_before) = (looked_at, Duration::ZERO);
             }
         });
+        if self.notes.pass() {
+            self.note_reached();
+        }
         (self.trouble, self.retry_at) = (None, None);
         self.backoff.reset();
+    }
+
+    /// Notes for the next start how far the store is. Without it that start says nothing of the time before.
+    fn note_reached(&self) {
+        let levels = self.shared.status.levels();
+        if self.stream.is_none() || !levels.covered_before.is_zero() {
+            return;
+        }
+        let ago_ms = u64::try_from(levels.covered_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let at_ms = wall_ms().saturating_sub(ago_ms);
+        let place = self.vault.store.locate("");
+        if let Err(error) = (Reached { place, at_ms, sequences: levels.sequences }).note(&self.data) {
+            tracing::debug!(%error, "how far the store of backups is could not be noted");
+        }
     }
 
     fn fail(&mut self, error: &BackupError) -> bool {
