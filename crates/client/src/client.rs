@@ -1,6 +1,6 @@
 //! A client for the RESP port, like any other client.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redis::{ClientTlsConfig, Cmd, Connection, ConnectionLike, TlsCertificates, Value};
 use rustls::pki_types::pem::PemObject as _;
@@ -70,8 +70,11 @@ pub struct Client {
     packed: Vec<u8>,
 }
 
-/// The connection timeout.
+/// How long a connection and the first answer may take together.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the first answer is waited for at least, however long the connection took.
+const ANSWER_TIMEOUT_MIN: Duration = Duration::from_millis(250);
 
 /// What is said when there is no certificate to show, or its key is another's.
 const MISMATCHED: &str = "--tls-client-cert and --tls-client-key must have a certificate and its own key, in PEM and not encrypted";
@@ -97,6 +100,16 @@ impl Client {
         password: Option<&str>,
         tls: Option<&ClientTls>,
     ) -> Result<Self, ClientError> {
+        Self::connect_within(CONNECT_TIMEOUT, address, password, tls)
+    }
+
+    fn connect_within(
+        timeout: Duration,
+        address: &str,
+        password: Option<&str>,
+        tls: Option<&ClientTls>,
+    ) -> Result<Self, ClientError> {
+        let begun = Instant::now();
         let unreachable = |source| unreached(address, source);
         let client = match tls {
             None => redis::Client::open(format!("redis://{address}")),
@@ -107,9 +120,10 @@ impl Client {
             }
         };
         let client = client.map_err(unreachable)?;
-        let connection = client.get_connection_with_timeout(CONNECT_TIMEOUT).map_err(unreachable)?;
+        let connection = client.get_connection_with_timeout(timeout).map_err(unreachable)?;
         let mut client = Self { connection, packed: Vec::new() };
-        client.set_timeout(CONNECT_TIMEOUT)?;
+        // The library asks something first, and takes no answer for one: a silent port has had its time by now.
+        client.set_timeout(timeout.saturating_sub(begun.elapsed()).max(ANSWER_TIMEOUT_MIN))?;
         // Not within the address: the library would not tell a refused password from a server that is away.
         let answer = match password {
             Some(password) => client.call(&["AUTH", password]),
@@ -287,5 +301,22 @@ impl Reply {
             }
             other => Self::Applied(vec![other]),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_port_that_says_nothing_is_named_within_one_timeout() {
+        let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = silent.local_addr().expect("an address").to_string();
+        let (timeout, begun) = (Duration::from_secs(2), Instant::now());
+        let told = Client::connect_within(timeout, &address, None, None).err().expect("it is silent");
+        assert!(told.to_string().contains("was reached: it does not answer"), "{told}");
+        assert!(begun.elapsed() < timeout * 7 / 4, "{:?}", begun.elapsed());
     }
 }
