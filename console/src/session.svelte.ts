@@ -19,6 +19,11 @@ class Session {
     sessionStorage.setItem(PLACE, key)
   }
 
+  /** A key was not admitted. Of several requests with it the first one counts, and none that was overtaken by another key. */
+  refuse(key: string | null): void {
+    if (this.admission !== 'locked' && this.key === key) this.signOut(key === null ? null : 'REVOKED')
+  }
+
   signOut(reason: string | null = null): void {
     this.key = null
     this.reason = reason

@@ -63,6 +63,7 @@ function sent(path: string, request: Request): Promise<Response> {
 /** Sends, and notes what the answer says of the server and of the key. */
 async function exchanged(path: string, request: Request): Promise<Response> {
   let response: Response
+  const key = session.key
   try {
     response = await sent(path, request)
   } catch (error) {
@@ -72,7 +73,7 @@ async function exchanged(path: string, request: Request): Promise<Response> {
   }
   session.isReachable = true
   session.learnTime(response.headers.get('Date'))
-  if (response.status === 401 && !request.isSignIn) session.signOut(session.key ? 'REVOKED' : null)
+  if (response.status === 401 && !request.isSignIn) session.refuse(key)
   return response
 }
 

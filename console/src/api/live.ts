@@ -76,6 +76,7 @@ class Feed {
   }
 
   async #connect(): Promise<'stop' | 'sample' | 'retry'> {
+    const key = session.key
     const where = this.#cursor === null ? { from: 'now' } : { cursor: this.#cursor }
     const response = await fetch(address('/v1/events', { ...this.filter, ...where }), {
       headers: headers({ Accept: 'text/event-stream' }),
@@ -83,16 +84,16 @@ class Feed {
       credentials: 'omit',
       signal: this.#aborter.signal,
     })
-    if (!response.ok || !response.body) return this.#refused(response)
+    if (!response.ok || !response.body) return this.#refused(response, key)
     session.isReachable = true
     if (this.#second.events <= EVENTS_PER_SECOND_MAX) this.sink.state('live')
     return this.#read(response.body)
   }
 
-  async #refused(response: Response): Promise<'stop' | 'retry'> {
+  async #refused(response: Response, key: string | null): Promise<'stop' | 'retry'> {
     const problem = await problemOf(response)
     if (response.status === 401) {
-      session.signOut('REVOKED')
+      session.refuse(key)
       return 'stop'
     }
     if (problem.code === 'FORBIDDEN') {
