@@ -18,5 +18,8 @@
 #![forbid(unsafe_code)]
 
 mod channel;
+mod message;
+mod view;
 
 pub use channel::{Asked, CHANNELS, Channel, ChannelError, ChannelSpec, Contents};
+pub use message::{End, Message, heartbeat};
