@@ -19,6 +19,7 @@
 
 mod channel;
 mod message;
+mod tape;
 mod view;
 
 pub use channel::{Asked, CHANNELS, Channel, ChannelError, ChannelSpec, Contents};
