@@ -18,6 +18,8 @@
 #![forbid(unsafe_code)]
 
 mod channel;
+mod held;
+mod mailbox;
 mod message;
 mod tape;
 mod view;
