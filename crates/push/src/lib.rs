@@ -19,10 +19,13 @@
 
 mod channel;
 mod held;
+mod hub;
 mod mailbox;
 mod message;
+mod partition;
 mod tape;
 mod view;
 
 pub use channel::{Asked, CHANNELS, Channel, ChannelError, ChannelSpec, Contents};
+pub use hub::{Full, Hub, PushFigures};
 pub use message::{End, Message, heartbeat};
