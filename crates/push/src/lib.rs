@@ -23,9 +23,11 @@ mod hub;
 mod mailbox;
 mod message;
 mod partition;
+mod subscriber;
 mod tape;
 mod view;
 
 pub use channel::{Asked, CHANNELS, Channel, ChannelError, ChannelSpec, Contents};
 pub use hub::{Full, Hub, PushFigures};
 pub use message::{End, Message, heartbeat};
+pub use subscriber::Subscriber;
