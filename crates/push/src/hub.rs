@@ -8,6 +8,7 @@ use scarce_core::placement;
 use scarce_engine::Engine;
 
 use super::channel::Channel;
+use super::follower;
 use super::held::Held;
 use super::mailbox::Listener;
 use super::partition::Partition;
@@ -141,6 +142,7 @@ impl Hub {
         let number = placement::partition(&channel.resource, self.engine.partitions());
         let partition = self.partitions.get(number as usize).ok_or(Full::Unavailable)?;
         let held = partition.listen(self, channel, number, after, listener)?;
+        follower::ensure(self, number)?;
         Ok(held)
     }
 

@@ -18,11 +18,13 @@
 #![forbid(unsafe_code)]
 
 mod channel;
+mod follower;
 mod held;
 mod hub;
 mod mailbox;
 mod message;
 mod partition;
+mod routes;
 mod subscriber;
 mod tape;
 mod view;

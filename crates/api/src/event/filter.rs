@@ -24,6 +24,12 @@ impl Marks {
             if has_other { event.fields().into_iter().find(|(name, _)| *name == OTHER) } else { None };
         Self { spec, resources: [event.resource(), other.map(|(_, value)| value)] }
     }
+
+    /// What changed.
+    #[must_use]
+    pub fn into_resources(self) -> [Option<Value>; 2] {
+        self.resources
+    }
 }
 
 /// The field with the second resource of an event.
