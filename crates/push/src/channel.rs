@@ -198,6 +198,24 @@ mod tests {
     }
 
     #[test]
+    fn the_pages_show_every_channel() {
+        for (language, page) in [
+            include_str!("../../../docs/reference/push.md"),
+            include_str!("../../../docs/reference/zh/push.md"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            for spec in CHANNELS {
+                let (command, anchor) = (spec.command, spec.command.replace('.', "").to_lowercase());
+                let summary = spec.summary[language];
+                let row = format!("| `{}` | [{command}](commands.md#{anchor}) | {summary} |", spec.pattern);
+                assert!(page.contains(&row), "a page lacks {row}");
+            }
+        }
+    }
+
+    #[test]
     fn options_say_from_where_on_and_what_becomes_of_slow_readers() {
         let asked = Asked::parse("stock.s;after=7.12;conflate").expect("asked");
         assert_eq!((asked.after, asked.conflates), (Some(Position { epoch: 7, sequence: 12 }), true));
