@@ -7,7 +7,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::HeaderValue;
-use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, SEC_WEBSOCKET_PROTOCOL};
 use axum::http::uri::Authority;
 use axum::middleware::Next;
 use axum::response::Response;
@@ -99,18 +99,24 @@ pub(super) async fn permit(
 
 /// What is answered to a caller whose key lacks a scope.
 pub(super) fn lacking(lack: &Lack, speech: Speech) -> Response {
+    reply::problem(&lack_problem(lack, speech), speech)
+}
+
+/// The same as a problem document.
+pub(super) fn lack_problem(lack: &Lack, speech: Speech) -> Problem {
     let facts = Map::from_iter([
         ("scope".to_owned(), Value::from(lack.to_string())),
         ("verb".to_owned(), lack.verb.into()),
         ("kind".to_owned(), lack.kind.into()),
         ("resource".to_owned(), lack.resource.as_str().into()),
     ]);
-    reply::problem(&Problem::of_port_with(PortCode::Forbidden, facts, speech.0), speech)
+    Problem::of_port_with(PortCode::Forbidden, facts, speech.0)
 }
 
 /// The password or the key in a request: a bearer token, or basic authentication with any user name.
 fn shown(request: &Request) -> Option<Vec<u8>> {
-    let value = request.headers().get(AUTHORIZATION)?.to_str().ok()?;
+    let Some(value) = request.headers().get(AUTHORIZATION) else { return shown_by_page(request) };
+    let value = value.to_str().ok()?;
     let (scheme, credentials) = value.split_once(' ')?;
     if scheme.eq_ignore_ascii_case("bearer") {
         return Some(credentials.trim().as_bytes().to_vec());
@@ -121,6 +127,13 @@ fn shown(request: &Request) -> Option<Vec<u8>> {
     let pair = STANDARD.decode(credentials.trim()).ok()?;
     let at = pair.iter().position(|byte| *byte == b':')?;
     Some(pair[at + 1..].to_vec())
+}
+
+/// The key in the handshake of a WebSocket: a page can set no other header of it.
+fn shown_by_page(request: &Request) -> Option<Vec<u8>> {
+    let protocols = request.headers().get(SEC_WEBSOCKET_PROTOCOL)?.to_str().ok()?;
+    let key = protocols.split(',').find_map(|protocol| protocol.trim().strip_prefix("bearer."))?;
+    Some(key.as_bytes().to_vec())
 }
 
 /// Without a password, a page of another site could reach this port by pointing its own host name here (DNS

@@ -52,6 +52,21 @@ impl RateLimited {
         counted.map_err(|refused| self.refuse(*refused, speech))
     }
 
+    /// Counts a subscription as the read that it shows.
+    ///
+    /// # Errors
+    /// The problem when there are too many.
+    pub(super) fn count_subscription(
+        &self,
+        caller: &Caller,
+        read: &CommandSpec,
+        command: &Command,
+        speech: Speech,
+    ) -> Result<(), Box<Problem>> {
+        let counted = self.limits.count(caller.asker(self.address), read, Some(command));
+        counted.map(|standing| self.note(standing)).map_err(|refused| self.problem(*refused, speech).into())
+    }
+
     /// Counts a request that is no command.
     ///
     /// # Errors
@@ -92,6 +107,10 @@ impl RateLimited {
     }
 
     fn refuse(&self, refused: Refused, speech: Speech) -> Box<Response> {
+        reply::problem(&self.problem(refused, speech), speech).into()
+    }
+
+    fn problem(&self, refused: Refused, speech: Speech) -> Problem {
         let wait_ms = refused.wait_ms();
         let facts = Map::from_iter([
             ("limit".to_owned(), Value::from(refused.limit)),
@@ -101,6 +120,6 @@ impl RateLimited {
         let mut problem = Problem::of_port_with(PortCode::TooManyRequests, facts, speech.0);
         problem.retry_after_s = Some(wait_ms.div_ceil(1_000));
         self.note(Some(refused.standing));
-        reply::problem(&problem, speech).into()
+        problem
     }
 }

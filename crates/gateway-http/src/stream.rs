@@ -56,12 +56,13 @@ impl Unread {
         self.max
     }
 
-    fn begin(&self) {
+    /// A frame is handed to the connection.
+    pub(super) fn begin(&self) {
         *self.since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
     /// It was taken. Returns whether that took too long.
-    fn end(&self) -> bool {
+    pub(super) fn end(&self) -> bool {
         let since = self.since.lock().unwrap_or_else(PoisonError::into_inner).take();
         since.is_some_and(|since| since.elapsed() > self.max)
     }
