@@ -66,6 +66,8 @@ pub struct HttpShared {
     pub metrics: Metrics,
     /// The ends of the logs, for streams of events.
     pub(crate) tails: Arc<tail::Tails>,
+    /// The channels that callers subscribe to.
+    pub push: Arc<scarce_push::Hub>,
     /// How long a caller may leave a stream of events unread.
     pub stream_unread_max: Duration,
     /// What flows into this process and out of it.

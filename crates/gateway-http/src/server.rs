@@ -14,6 +14,7 @@ use hyper_util::service::TowerToHyperService;
 use scarce_engine::Engine;
 use scarce_gateway::unread::UNSENT_BYTES_MAX;
 use scarce_gateway::{Access, ConnectionPlaces, Tls};
+use scarce_push::Hub;
 use socket2::SockRef;
 use tokio::sync::{Semaphore, watch};
 use tower::ServiceExt as _;
@@ -61,6 +62,8 @@ pub struct Served {
     pub metrics: Metrics,
     /// What flows into this process and out of it.
     pub flows: Flows,
+    /// The channels that callers subscribe to.
+    pub push: Arc<Hub>,
     /// The places for connections of all ports.
     pub places: Arc<ConnectionPlaces>,
     /// Whether the server ends soon.
@@ -82,7 +85,8 @@ impl Http {
     /// # Errors
     /// When threads cannot be started.
     pub fn start(listener: TcpListener, served: Served) -> std::io::Result<Self> {
-        let Served { engine, access, tls, metrics, flows, places, is_ending, stream_unread_max } = served;
+        let Served { engine, access, tls, metrics, flows, push, places, is_ending, stream_unread_max } =
+            served;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(cores.min(THREADS_MAX))
@@ -97,6 +101,7 @@ impl Http {
             engine,
             metrics,
             tails,
+            push,
             stream_unread_max,
             flows,
             ending: ended,

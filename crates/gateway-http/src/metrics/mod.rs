@@ -5,6 +5,7 @@ mod backup;
 mod limits;
 mod pipeline;
 mod process;
+mod push;
 mod reconciliations;
 mod snapshots;
 mod tls;
@@ -29,6 +30,7 @@ use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
 use scarce_engine::scripts::ScriptRunner;
 use scarce_engine::slow::SlowLog;
 use scarce_gateway::{ConnectionPlaces, Limiting, Tls};
+use scarce_push::Hub;
 
 use super::{Context, reply};
 use crate::flows::Flows;
@@ -59,6 +61,7 @@ impl Metrics {
         places: Arc<ConnectionPlaces>,
         tls: Option<Tls>,
         limiting: Arc<Limiting>,
+        push: Arc<Hub>,
     ) -> Self {
         let mut registry = Registry::default();
         let http_durations =
@@ -69,7 +72,7 @@ impl Metrics {
             Unit::Seconds,
             http_durations.clone(),
         );
-        registry.register_collector(Box::new(OfEngine { engine, flows, places, tls, limiting }));
+        registry.register_collector(Box::new(OfEngine { engine, flows, places, tls, limiting, push }));
         Self {
             registry: Arc::new(registry),
             http_durations,
@@ -120,6 +123,7 @@ struct OfEngine {
     places: Arc<ConnectionPlaces>,
     tls: Option<Tls>,
     limiting: Arc<Limiting>,
+    push: Arc<Hub>,
 }
 
 impl std::fmt::Debug for OfEngine {
@@ -168,6 +172,7 @@ impl Collector for OfEngine {
         if let Some(limits) = &*self.limiting.get() {
             limits::encode(&mut encoder, limits)?;
         }
+        push::encode(&mut encoder, &self.push.figures)?;
         build_info(&mut encoder)
     }
 }

@@ -47,6 +47,7 @@ use scarce_engine::clock::ManualClock;
 use scarce_engine::stop::Stop;
 use scarce_engine_embedded::{Embedded, RecoveryProgress};
 use scarce_gateway::{Access, Tls, now_ms};
+use scarce_push::Hub;
 use scarce_settings::{EngineChoice, ServerSettings};
 
 use crate::keys::{KeyStore, KeyWatch};
@@ -98,6 +99,7 @@ pub struct Server {
     key_watch: KeyWatch,
     reconciling: Reconciling,
     shipping: Option<Shipping>,
+    push: Arc<Hub>,
     resp_address: SocketAddr,
     http_address: Option<SocketAddr>,
 }
@@ -138,6 +140,7 @@ impl Server {
         };
         let pipeline = Arc::new(Pipeline::start(&started.engine, settings)?);
         let (ending, encryption) = (ports.ending(), ports.encryption());
+        let push = ports.push(&started.engine);
         *ending.http.lock().unwrap_or_else(PoisonError::into_inner) =
             ports.serve_http(&started.engine, &pipeline)?;
         let grace = Duration::from_millis(settings.drain_ms);
@@ -157,6 +160,7 @@ impl Server {
             key_watch,
             reconciling,
             shipping,
+            push,
             resp_address,
             http_address,
         })
@@ -210,6 +214,7 @@ impl Server {
         self.key_watch.end();
         self.reconciling.end();
         self.ending.end_http();
+        self.push.end();
         self.pipeline.stop();
         if let Some(shipping) = self.shipping {
             shipping.end();

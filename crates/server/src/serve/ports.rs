@@ -10,6 +10,7 @@ use scarce_engine::clock::ManualClock;
 use scarce_gateway::{Access, ConnectionPlaces, Tls, Unread};
 use scarce_gateway_http::{self as http, Http, Metrics, Served};
 use scarce_gateway_resp::{Aside, CONNECTIONS_MAX, Reactor, RespShared, Statuses, bind};
+use scarce_push::Hub;
 use scarce_settings::{EngineChoice, Password, ServerSettings};
 
 use super::encryption::Encryption;
@@ -38,6 +39,7 @@ pub(super) struct Ports {
     unread_max: Duration,
     places: Arc<ConnectionPlaces>,
     statuses: Arc<OnceLock<Statuses>>,
+    push: OnceLock<Arc<Hub>>,
     ending: Ending,
 }
 
@@ -71,6 +73,7 @@ impl Ports {
             unread_max: Duration::from_millis(settings.event_stream_unread_ms),
             places,
             statuses: Arc::default(),
+            push: OnceLock::new(),
             ending: Ending::default(),
         })
     }
@@ -87,6 +90,7 @@ impl Ports {
             unread_max: LOCAL_UNREAD_MAX,
             places: ConnectionPlaces::new(CONNECTIONS_MAX as u64, Unread::max_of(None)),
             statuses: Arc::default(),
+            push: OnceLock::new(),
             ending: Ending::default(),
         })
     }
@@ -150,6 +154,11 @@ impl Ports {
         }))
     }
 
+    /// The channels that callers of both ports subscribe to.
+    pub(super) fn push(&self, engine: &Arc<dyn Engine>) -> Arc<Hub> {
+        self.push.get_or_init(|| Hub::new(engine.clone())).clone()
+    }
+
     /// The reactor that serves RESP on one thread.
     pub(super) fn reactor(&self, shared: Arc<RespShared>) -> std::io::Result<Reactor> {
         Reactor::new(self.resp.try_clone()?, shared)
@@ -163,13 +172,21 @@ impl Ports {
     ) -> Result<Option<Http>, ServeError> {
         // Only the first pipeline is served.
         let _ = self.statuses.set(pipeline.flows().statuses.clone());
-        let tls = self.tls();
+        let (tls, push) = (self.tls(), self.push(engine));
         let Some(listener) = self.http else { return Ok(None) };
         let (flows, places) = (pipeline.flows().clone(), self.places.clone());
-        let metrics =
-            Metrics::new(engine.clone(), flows, self.slow, places, tls.clone(), self.access.limiting.clone());
+        let metrics = Metrics::new(
+            engine.clone(),
+            flows,
+            self.slow,
+            places,
+            tls.clone(),
+            self.access.limiting.clone(),
+            push.clone(),
+        );
         let served = Served {
             engine: engine.clone(),
+            push,
             tls,
             access: self.access,
             metrics,
