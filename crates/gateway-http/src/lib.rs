@@ -20,6 +20,7 @@ mod guard;
 mod health;
 mod history;
 mod limits;
+mod live;
 pub mod loading;
 mod metrics;
 mod origin;
