@@ -21,6 +21,7 @@ use tower::ServiceExt as _;
 
 use super::crowded::Crowded;
 use super::guard::Peer;
+use super::live::Kept;
 use super::reader::{Readers, WatchedSocket};
 use super::stream::Unread;
 use super::tail::Tails;
@@ -156,10 +157,8 @@ async fn listen(
                 let unread = Arc::new(Unread::new(shared.stream_unread_max));
                 let (reader, tls) = (readers.join(address.ip()), tls.clone());
                 let accepted = (WatchedSocket { socket, reader }, Instant::now());
-                tokio::spawn(async move {
-                    serve(accepted, tls, peer, unread, app, ending).await;
-                    drop(place);
-                });
+                let place: Arc<dyn Send + Sync> = Arc::new(place);
+                tokio::spawn(serve(accepted, tls, peer, unread, app, ending, place));
             }
             // Most likely out of file descriptors: other connections must end first.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -177,13 +176,16 @@ async fn serve(
     unread: Arc<Unread>,
     app: axum::Router,
     mut ending: watch::Receiver<bool>,
+    place: Arc<dyn Send + Sync>,
 ) {
     // Answers are small and callers wait for them. If the system refuses, they only arrive later.
     let _ = watched.socket.set_nodelay(true);
     let _ = SockRef::from(&watched.socket).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
     let (its_unread, reader, its_reader) = (unread.clone(), watched.reader.clone(), watched.reader.clone());
+    let kept = Kept { reader: reader.clone(), _place: place };
     let app = app.map_request(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(peer);
+        request.extensions_mut().insert(kept.clone());
         request.extensions_mut().insert(its_unread.clone());
         request
     });
@@ -199,7 +201,7 @@ async fn serve(
     let service = TowerToHyperService::new(app);
     let mut protocol = hyper::server::conn::http1::Builder::new();
     protocol.timer(TokioTimer::new()).header_read_timeout(HEADERS_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
-    let connection = protocol.serve_connection(TokioIo::new(stream), service);
+    let connection = protocol.serve_connection(TokioIo::new(stream), service).with_upgrades();
     let mut connection = std::pin::pin!(connection);
     // An error here means that the connection itself failed, so there is nobody to report it to.
     tokio::select! {

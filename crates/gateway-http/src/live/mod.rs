@@ -2,6 +2,7 @@
 //! [`scarce_push`], which every caller may subscribe to whose key allows the read that a channel shows.
 
 mod requests;
+pub(super) mod socket;
 
 use std::net::IpAddr;
 use std::sync::Arc;
