@@ -61,6 +61,7 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         .on("/v1/batch", Asked, post(batch::handle))
         .on("/v1/packet-previews", Nothing, post(preview::handle))
         .on("/v1/events", Always(Need::OPERATE), get(events::handle))
+        .on("/v1/live", Asked, get(live::stream::handle))
         .on("/ws", Asked, get(live::socket::connect))
         .on("/v1/consumers", Always(Need::READ_ALL), get(consumers::handle))
         .on("/v1/reconciliations", Always(Need::READ_ALL), get(reconciliations::list))

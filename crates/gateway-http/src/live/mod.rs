@@ -3,6 +3,7 @@
 
 mod requests;
 pub(super) mod socket;
+pub(super) mod stream;
 
 use std::net::IpAddr;
 use std::sync::Arc;
