@@ -10,6 +10,7 @@ use scarce_gateway::{Access, ConnectionPlace};
 
 use super::RespShared;
 use super::output::{Output, Sent};
+use super::pushes::WAITING_BYTES_MAX;
 use super::request::{LIMITS, LIMITS_BEFORE_AUTH, ParseProgress, Parser, ProtocolError};
 use super::session::{Around, Arrived, Flow, Session, Turn};
 use super::transport::Transport;
@@ -29,6 +30,9 @@ const AWAITED_MAX: usize = 256;
 /// While this many bytes of replies are unsent, nothing more is read: a caller that does not read is not
 /// served.
 const OUTPUT_BYTES_MAX: usize = 1 << 20;
+
+/// How often messages of channels are written before other connections get their turn.
+const FLUSHES_OF_NEWS_MAX: usize = 8;
 
 /// How often a socket that took nothing more is tried again, whether or not the system has announced that it would.
 const TRY_INTERVAL: Duration = Duration::from_secs(1);
@@ -239,6 +243,13 @@ impl Connection {
 
     /// Sends the replies that may be sent. Returns whether to keep the connection.
     pub(super) fn flush(&mut self, durable: u64, now: Instant) -> bool {
+        let mut flushes = 0;
+        while self.has_news_to_send() && flushes < FLUSHES_OF_NEWS_MAX {
+            self.session.tell_news(&mut self.output);
+            let Ok(sent) = self.send(durable) else { return false };
+            self.is_writable = !sent.is_blocked;
+            flushes += 1;
+        }
         if self.is_writable || now - self.blocked_at > TRY_INTERVAL {
             let Ok(sent) = self.send(durable) else { return false };
             self.is_writable = !sent.is_blocked;
@@ -281,7 +292,17 @@ impl Connection {
 
     /// Whether replies are waiting for the batch or the socket.
     pub(super) fn owes(&self) -> bool {
-        !self.output.is_empty() || self.socket.unsent_bytes() > 0
+        !self.output.is_empty() || self.socket.unsent_bytes() > 0 || self.has_news()
+    }
+
+    /// Whether messages of channels wait that its caller may still get.
+    fn has_news(&self) -> bool {
+        self.session.has_news() && !self.is_closing
+    }
+
+    /// Whether a turn sends such messages although the socket announces nothing.
+    pub(super) fn has_news_to_send(&self) -> bool {
+        self.has_news() && self.is_writable && self.output.bytes() < WAITING_BYTES_MAX
     }
 
     /// Whether no more requests are accepted from the caller.

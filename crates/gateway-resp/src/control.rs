@@ -69,6 +69,9 @@ impl Session {
             Some(transaction) if name == "EXEC" => transaction.work(),
             _ => 0,
         };
+        if name == "SUBSCRIBE" && !arguments.is_empty() {
+            return self.subscribe(arguments, turn);
+        }
         self.answer(&name, arguments, turn);
         if name == "DRYRUN" { Flow::Yield } else { Flow::after(work) }
     }
@@ -77,6 +80,9 @@ impl Session {
         match (name, arguments) {
             // What has no row says nothing of who may send it.
             _ if documents::control(name).is_none() => self.unknown(name, turn),
+            ("UNSUBSCRIBE", _) => self.unsubscribe(arguments, turn),
+            ("PING", []) if self.is_subscribed_only() => self.ping_subscribed(b"", turn),
+            ("PING", [text]) if self.is_subscribed_only() => self.ping_subscribed(text, turn),
             ("PING", []) => self.say(turn, |replies| replies.simple("PONG")),
             ("PING" | "ECHO", [text]) => self.say(turn, |replies| replies.bulk(text)),
             ("HELLO", _) => self.hello(arguments, turn),
@@ -196,6 +202,7 @@ impl Session {
             Login::Admitted(caller) => {
                 // Its lines were allowed to who the caller was before.
                 self.abort_transaction();
+                self.drop_subscriptions();
                 self.caller = Some(caller);
                 return true;
             }
@@ -215,6 +222,7 @@ impl Session {
 
     fn reset(&mut self, turn: &mut Turn<'_>) {
         self.transaction = None;
+        self.drop_subscriptions();
         self.name.clear();
         self.protocol = Protocol::Resp2;
         self.caller = turn.shared.access.stranger();

@@ -86,6 +86,8 @@ pub const CONTROLS: &[Control] = &[
     row("SCRIPT", "SCRIPT EXISTS digest [digest ...]|LOAD text", Needs::Scripts),
     row("SLOWLOG", "SLOWLOG GET [count]|LEN|RESET", Needs::Operate),
     row("EVENTS", super::events::USAGE, Needs::Operate),
+    row("SUBSCRIBE", "SUBSCRIBE channel[;after=epoch.sequence][;conflate] [channel ...]", Needs::Nothing),
+    row("UNSUBSCRIBE", "UNSUBSCRIBE [channel ...]", Needs::Nothing),
 ];
 
 /// Rows of what is not shown: Redis commands that are explained away, and the clock of tests.

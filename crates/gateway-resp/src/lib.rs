@@ -26,6 +26,7 @@ mod lockstep_tests;
 mod outbox;
 mod output;
 mod permission;
+mod pushes;
 mod reactor;
 mod reply;
 pub mod request;
@@ -64,6 +65,8 @@ pub struct RespShared {
     pub places: std::sync::Arc<scarce_gateway::ConnectionPlaces>,
     /// Whether a requested snapshot is in progress.
     pub snapshot_runs: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    /// The channels that callers subscribe to.
+    pub push: std::sync::Arc<scarce_push::Hub>,
     /// Cuts red packets.
     pub cuts: Aside,
     /// Reads the log.

@@ -212,6 +212,7 @@ fn put_entries(payload: &[u8], out: &mut Vec<u8>) {
 fn shared(engine: Arc<dyn Engine>, clock: ManualClock) -> Arc<RespShared> {
     Arc::new(RespShared {
         handshakes: None,
+        push: scarce_push::Hub::new(engine.clone()),
         access: Access::new(None, Vec::new()),
         engine,
         manual_clock: Some(clock),

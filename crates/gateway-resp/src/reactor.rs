@@ -312,6 +312,7 @@ impl Reactor {
     /// Whether a connection has requests that nothing will announce again.
     fn has_pending(&self, local: &dyn Local) -> bool {
         local.has_room() && self.active_connections().any(Connection::is_pending)
+            || self.active_connections().any(Connection::has_news_to_send)
     }
 }
 

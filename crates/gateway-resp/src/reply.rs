@@ -72,6 +72,14 @@ impl<'a> Replies<'a> {
         self.head(b'*', i64::try_from(count).unwrap_or(i64::MAX));
     }
 
+    /// The head of a message of `count` values, which nobody asked for at that moment.
+    pub fn push(&mut self, count: usize) {
+        match self.protocol {
+            Protocol::Resp2 => self.array(count),
+            Protocol::Resp3 => self.head(b'>', i64::try_from(count).unwrap_or(i64::MAX)),
+        }
+    }
+
     /// The head of a map of `count` pairs, which follow.
     pub fn map(&mut self, count: usize) {
         match self.protocol {

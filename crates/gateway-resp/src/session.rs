@@ -20,6 +20,7 @@ use super::form::Form;
 use super::local::Local;
 use super::outbox::Outbox;
 use super::output::Output;
+use super::pushes::Pushes;
 use super::reply::{Protocol, Replies};
 use super::transaction::Transaction;
 
@@ -74,6 +75,8 @@ pub(super) enum Arrival {
     Answers(Answers),
     /// The whole reply.
     Written(Vec<u8>),
+    /// A channel has something new.
+    News,
 }
 
 /// Whether the connection continues.
@@ -109,6 +112,8 @@ pub(super) struct Session {
     /// The caller's address.
     pub(super) address: IpAddr,
     pub(super) transaction: Option<Transaction>,
+    /// Its subscriptions, if there are any.
+    pub(super) pushes: Option<Box<Pushes>>,
     last_spec: Option<&'static CommandSpec>,
     expected: Vec<(u64, Form)>,
     tickets: u64,
@@ -126,6 +131,7 @@ impl Session {
             caller: shared.access.stranger(),
             address,
             transaction: None,
+            pushes: None,
             last_spec: None,
             expected: Vec::new(),
             tickets: 0,
@@ -146,6 +152,9 @@ impl Session {
     /// Handles one request.
     pub(super) fn handle(&mut self, words: &[&[u8]], turn: &mut Turn<'_>) -> Flow {
         let Some((name, arguments)) = words.split_first() else { return Flow::Continue };
+        if self.pushes.is_some() && self.is_subscribed_only() && self.refuse_subscribed(name, turn) {
+            return Flow::Continue;
+        }
         if let Some(spec) = self.spec_of(name).filter(|_| self.is_authenticated()) {
             return self.command(spec, arguments, turn);
         }
@@ -422,6 +431,9 @@ impl Session {
 
     /// Fills the slot that was reserved for an answer.
     pub(super) fn arrive(&mut self, arrived: Arrived, output: &mut Output) {
+        if matches!(arrived.answer, Arrival::News) {
+            return self.tell_news(output);
+        }
         let Some(at) = self.expected.iter().position(|(ticket, _)| *ticket == arrived.ticket) else { return };
         let (ticket, form) = self.expected.swap_remove(at);
         self.aside = self.aside.filter(|aside| *aside != ticket);
@@ -430,6 +442,7 @@ impl Session {
                 output.fulfil(ticket, self.protocol, |replies| form.write(replies, &answers));
             }
             Arrival::Written(reply) => output.fulfil_with(ticket, reply),
+            Arrival::News => {}
         }
     }
 }

@@ -139,6 +139,7 @@ impl Ports {
         Ok(Arc::new(RespShared {
             access: self.access.clone(),
             handshakes: self.encryption.as_ref().and_then(|encryption| encryption.handshakes()),
+            push: self.push(&engine),
             engine,
             manual_clock,
             connection_ids: AtomicU64::new(1),
