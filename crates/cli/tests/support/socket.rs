@@ -58,7 +58,7 @@ impl Socket {
                 self.stream.read_exact(&mut bytes).unwrap();
                 String::from_utf8(bytes).unwrap().trim_end_matches("\r\n").to_owned()
             }
-            ("*", count) => {
+            ("*" | ">", count) => {
                 let values: Vec<_> = (0..count.parse::<usize>().unwrap()).map(|_| self.reply()).collect();
                 format!("[{}]", values.join(" "))
             }
