@@ -1,5 +1,6 @@
 //! Subscriptions on the real server: over WebSocket, as server-sent events and over RESP, with either engine.
 
+mod hostile;
 #[path = "../support/mod.rs"]
 mod support;
 mod watch;
@@ -7,7 +8,7 @@ mod watch;
 use serde_json::{Value, json};
 use support::{Server, redis_server};
 use tempfile::TempDir;
-use watch::{Seen, Watcher};
+use watch::{Seen, Watcher, ask, next, web_socket};
 
 /// The channels, with the reads that they show.
 const CHANNELS: [(&str, &str); 6] = [
@@ -170,3 +171,65 @@ fn what_comes_into_being_is_told_and_what_is_not_there_is_said() {
     }
 }
 
+#[test]
+fn requests_over_a_web_socket_are_answered_by_their_ids_and_refused_with_the_reason() {
+    let server = Server::fresh(&[]);
+    let mut socket = web_socket(&server, &[]).expect("a WebSocket");
+    let mut answer = |request: Value| {
+        ask(&mut socket, &request);
+        loop {
+            let message = next(&mut socket);
+            if message.get("channel").is_none() {
+                return message;
+            }
+        }
+    };
+    let params = json!(["stock.a", "stock.b;conflate", "stock", { "channel": "stock.c", "conflate": true }]);
+    let told = answer(json!({ "method": "SUBSCRIBE", "params": params, "id": "x" }));
+    assert_eq!(
+        (&told["id"], &told["result"]["subscribed"]),
+        (&json!("x"), &json!(["stock.a", "stock.b", "stock.c"]))
+    );
+    let refused = &told["result"]["refused"][0];
+    assert_eq!((&refused["channel"], &refused["problem"]["code"]), (&json!("stock"), &json!("INVALID")));
+    let told = answer(json!({ "method": "UNSUBSCRIBE", "params": ["stock.b", "stock.z"], "id": 2 }));
+    assert_eq!(told["result"]["unsubscribed"], json!(["stock.b"]));
+    let told = answer(json!({ "method": "LIST", "id": 3 }));
+    assert_eq!(told["result"]["channels"], json!(["stock.a", "stock.c"]));
+    assert_eq!(answer(json!({ "method": "PING", "id": 4 }))["result"], "PONG");
+    for wrong in [
+        json!({ "method": "GO", "id": 5 }),
+        json!({ "method": "PING", "id": 5, "more": 1 }),
+        json!({ "method": "SUBSCRIBE", "params": "stock.a", "id": 5 }),
+        json!({ "method": "PING", "id": [5] }),
+        json!([1]),
+    ] {
+        let told = answer(wrong.clone());
+        assert_eq!(told["error"]["code"], "INVALID", "{wrong}: {told}");
+    }
+    let many: Vec<String> = (0..1_001).map(|at| format!("stock.many-{at}")).collect();
+    let told = answer(json!({ "method": "SUBSCRIBE", "params": many, "id": 6 }));
+    assert_eq!(told["result"]["refused"][0]["problem"]["code"], "OVERLOADED", "there is an end to it");
+}
+
+#[test]
+fn redis_clients_subscribe_as_they_do_elsewhere() {
+    let server = Server::fresh(&[]);
+    call(&server, &["STOCK.CREATE s 5"]);
+    let mut socket = server.socket();
+    assert_eq!(socket.call(&["SUBSCRIBE", "stock.s"]), "[subscribe stock.s 1]");
+    let snapshot = socket.reply();
+    assert!(snapshot.starts_with("[message stock.s {") && snapshot.contains("\"available\":5"), "{snapshot}");
+    assert_eq!(socket.call(&["PING"]), "[pong ]");
+    assert_eq!(socket.call(&["PING", "x"]), "[pong x]");
+    assert!(socket.call(&["STOCK.GET", "s"]).starts_with("-ERR Can't execute 'STOCK.GET'"));
+    assert!(socket.call(&["SUBSCRIBE", "nonsense"]).starts_with("-ERR there is no channel"));
+    assert_eq!(socket.call(&["UNSUBSCRIBE", "stock.s"]), "[unsubscribe stock.s 0]");
+    assert_eq!(socket.call(&["UNSUBSCRIBE"]), "[unsubscribe (nil) 0]");
+    assert!(socket.call(&["STOCK.GET", "s"]).contains("available 5"), "it is an ordinary connection again");
+    assert_eq!(socket.call(&["SUBSCRIBE", "stock.s"]), "[subscribe stock.s 1]");
+    socket.reply();
+    assert_eq!(socket.call(&["RESET"]), "RESET");
+    call(&server, &["STOCK.TAKE s 1 o"]);
+    assert!(socket.call(&["STOCK.GET", "s"]).contains("available 4"), "and hears nothing more");
+}
