@@ -103,6 +103,17 @@ pub fn node(log: &mut Log) -> Ended {
     against_server(log, "node", command.env("NODE_PATH", modules))
 }
 
+/// Clients of other languages that keep a book, each by subscribing, while the server is killed.
+pub fn live(log: &mut Log) -> Ended {
+    let tests = tests("python");
+    let (python, modules) = (packages::python(log, &tests)?, packages::node(log, &self::tests("node"))?);
+    let mut command = Command::new(python);
+    command.args(["-B", "-m", "unittest", "-v", "test_live"]).current_dir(tests);
+    command.env("SCARCE_BINARY", place::scarce()).env("SCARCE_NODE_TESTS", self::tests("node"));
+    let tally = log.tests(command.env("NODE_PATH", modules))?;
+    if tally == Tally::default() { Err("no test was run".into()) } else { Ok(tally) }
+}
+
 pub fn go(log: &mut Log) -> Ended {
     let tests = tests("go");
     let mut command = packages::go(log, &tests)?;

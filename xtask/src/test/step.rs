@@ -69,6 +69,12 @@ pub const STEPS: &[Step] = &[
     step(Foreign, "valkey", "the engine inside Valkey, on one and on a cluster", releases::valkey),
     step(Foreign, "client-python", "redis-py against the server", clients::python),
     step(Foreign, "client-node", "ioredis and node-redis against the server", clients::node),
+    step(
+        Foreign,
+        "client-live",
+        "books that clients of other languages keep by subscribing, through a kill of the server",
+        clients::live,
+    ),
     step(Foreign, "client-go", "go-redis against the server", clients::go),
     step(
         Foreign,
