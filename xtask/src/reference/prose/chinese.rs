@@ -99,7 +99,7 @@ const ACCESS: &str = "\
 - 全部种类的 `read`：`GET /v1/consumers`、`GET /v1/reconciliations`、`GET /metrics`。
 - 种类 `script`（按脚本名称）：`FCALL`、`EVALSHA` 与 `POST /v1/scripts/{script}/run` 需要 `take`；`FCALL_RO`、`EVALSHA_RO`、`SCRIPT` 与 `GET /v1/scripts` 需要 `read`；
   `POST` 与 `DELETE /v1/scripts/{script}` 需要 `administrate`。
-- 任何密钥：`PING`、`ECHO`、`HELLO`、`SELECT`、`RESET`、`QUIT`、`CLIENT`、`COMMAND`、`INFO` 的开头部分、`POST /v1/packet-previews`。`MULTI`、`DRYRUN` 与 `POST /v1/batch`
+- 任何密钥：`PING`、`ECHO`、`HELLO`、`SELECT`、`RESET`、`QUIT`、`CLIENT`、`COMMAND`、`INFO` 的开头部分、`POST /v1/packet-previews`。`SUBSCRIBE`、`/ws` 与 `GET /v1/live` 对每个[频道](push.md#频道)的要求与其命令相同。`MULTI`、`DRYRUN` 与 `POST /v1/batch`
   取决于其中的命令。
 
 ";

@@ -108,7 +108,7 @@ What is not in the command table needs this:
 - `read` of all kinds: `GET /v1/consumers`, `GET /v1/reconciliations`, `GET /metrics`.
 - of the kind `script`, by the script's name: `take` for `FCALL`, `EVALSHA` and `POST /v1/scripts/{script}/run`; `read` for `FCALL_RO`, `EVALSHA_RO`, `SCRIPT` and
   `GET /v1/scripts`; `administrate` for `POST` and `DELETE /v1/scripts/{script}`.
-- any key: `PING`, `ECHO`, `HELLO`, `SELECT`, `RESET`, `QUIT`, `CLIENT`, `COMMAND`, the first part of `INFO`, `POST /v1/packet-previews`. `MULTI`, `DRYRUN` and
+- any key: `PING`, `ECHO`, `HELLO`, `SELECT`, `RESET`, `QUIT`, `CLIENT`, `COMMAND`, the first part of `INFO`, `POST /v1/packet-previews`. `SUBSCRIBE`, `/ws` and `GET /v1/live` need for each [channel](push.md#channels) what its command needs. `MULTI`, `DRYRUN` and
   `POST /v1/batch` need what the commands in them need.
 
 ";
