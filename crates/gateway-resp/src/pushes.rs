@@ -163,7 +163,7 @@ impl Session {
         let protocol = self.protocol;
         let Some(pushes) = &mut self.pushes else { return };
         while output.bytes() < WAITING_BYTES_MAX
-            && let Some(message) = pushes.subscriber.next()
+            && let Some(message) = pushes.subscriber.take_next()
         {
             pushes.tell(&message, protocol, output);
         }

@@ -35,6 +35,9 @@ const PAUSE_MAX: Duration = Duration::from_millis(250);
 /// How often channels that nobody listens to are looked for, and the log after a failure.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
+/// Trades in order, each with the position of its event.
+type Trades = Vec<(Position, Value)>;
+
 /// Follows the log of one partition.
 struct Follower {
     hub: Arc<Hub>,
@@ -235,7 +238,7 @@ impl Follower {
 
     /// Tells the trades of a batch, through a sequence.
     fn tell_trades(&self, routes: &Routes, batch: &Batch, through: u64) {
-        let mut told: BTreeMap<*const Held, (Arc<Held>, Vec<(Position, Value)>)> = BTreeMap::new();
+        let mut told: BTreeMap<*const Held, (Arc<Held>, Trades)> = BTreeMap::new();
         for (sequence, head, event) in batch.events().take_while(|(sequence, ..)| *sequence <= through) {
             for held in routes.of(event).filter(|held| held.is_of_trades()) {
                 if let Some(row) = trade(held, event, head.at) {

@@ -44,7 +44,7 @@ enum Taken {
 
 impl Subscriber {
     /// A subscriber without subscriptions. `wake` is called, from any thread, when there is something to take after
-    /// [`Subscriber::next`] had nothing; it must not block.
+    /// [`Subscriber::take_next`] had nothing; it must not block.
     #[must_use]
     pub fn new(hub: Arc<Hub>, wake: Waker) -> Self {
         hub.figures.subscribers.add(1);
@@ -120,7 +120,7 @@ impl Subscriber {
     }
 
     /// The next message of any of its channels, in turn.
-    pub fn next(&mut self) -> Option<Message> {
+    pub fn take_next(&mut self) -> Option<Message> {
         while let Some(id) = self.mailbox.next() {
             let Some(subscription) = self.subscriptions.get_mut(&id) else { continue };
             match subscription.take(&self.hub) {

@@ -79,7 +79,7 @@ impl Listening {
 
     fn next_within(&mut self, patience: Duration) -> Option<Message> {
         loop {
-            if let Some(message) = self.subscriber.next() {
+            if let Some(message) = self.subscriber.take_next() {
                 return Some(message);
             }
             self.woken.recv_timeout(patience).ok()?;

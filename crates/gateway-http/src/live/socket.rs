@@ -147,7 +147,7 @@ impl Connection {
     async fn tell_news(&mut self) -> Result<(), Ended> {
         let mut has_more = false;
         for _ in 0..MESSAGES_AT_ONCE {
-            let Some(message) = self.subscriber.next() else { break };
+            let Some(message) = self.subscriber.take_next() else { break };
             let Ok(text) = Utf8Bytes::try_from(message.text) else { continue };
             self.write(Message::Text(text), false).await?;
             has_more = true;

@@ -114,7 +114,7 @@ impl LiveStream {
         loop {
             let mut frame = String::new();
             while frame.len() < FRAME_BYTES
-                && let Some(message) = self.subscriber.next()
+                && let Some(message) = self.subscriber.take_next()
             {
                 self.push(&message, &mut frame);
             }
