@@ -45,15 +45,15 @@ impl Image for SnapshotImage {
     }
 
     fn rows(&mut self, take: TakeRow<'_>) -> Result<(), Failure> {
-        self.reader.read_whole(|next| self.outline.rows(next, take)).map_err(unread)
+        self.reader.read_whole(|next| self.outline.rows(next, take)).map_err(|error| unread(&error))
     }
 
     fn into_machine(mut self: Box<Self>) -> Result<Machine, Failure> {
         let settings = self.settings;
-        self.reader.read_whole(|next| Machine::load_pieces(settings, next)).map_err(unread)
+        self.reader.read_whole(|next| Machine::load_pieces(settings, next)).map_err(|error| unread(&error))
     }
 }
 
-fn unread(error: SnapshotError) -> Failure {
-    Failure::Unavailable { reason: explain(&error) }
+fn unread(error: &SnapshotError) -> Failure {
+    Failure::Unavailable { reason: explain(error) }
 }

@@ -4,6 +4,13 @@
 //! line is a command. `order_flow play MODE FILE BOOK` runs such a file through a machine, prints commands and seconds of
 //! those behind the first part, and writes the book as it is at the end.
 
+#![allow(
+    clippy::disallowed_types,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a program that measures the machine from outside: it reads clocks and files, and draws with fractions"
+)]
+
 mod equities;
 mod flow;
 mod make;
