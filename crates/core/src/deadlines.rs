@@ -183,6 +183,17 @@ impl Ended {
         record.into_iter().chain(order).min()
     }
 
+    /// Records that ended at or before `ended_at`, oldest first.
+    pub(crate) fn records_by(&self, ended_at: TimeMs) -> impl Iterator<Item = (NamedKind, Slot, &Id)> {
+        let over = self.records.iter().take_while(move |(key, ())| key.0 <= ended_at);
+        over.map(|((_, kind, slot, record), ())| (*kind, *slot, record))
+    }
+
+    /// The rows of orders that ended at or before `ended_at`, oldest first.
+    pub(crate) fn orders_by(&self, ended_at: TimeMs) -> impl Iterator<Item = Slot> {
+        self.orders.iter().take_while(move |(key, ())| key.0 <= ended_at).map(|((_, row), ())| *row)
+    }
+
     /// Removes and returns the oldest record that ended at or before `ended_at`.
     pub(crate) fn pop(&mut self, ended_at: TimeMs) -> Option<Over> {
         let first = self.first().filter(|first| *first <= ended_at)?;

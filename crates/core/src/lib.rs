@@ -29,6 +29,7 @@ pub mod deadlines;
 pub mod digest;
 mod draft;
 pub mod event;
+pub mod follower;
 pub mod invalid;
 pub mod language;
 pub mod limits;

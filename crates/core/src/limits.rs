@@ -103,6 +103,22 @@ impl Counters {
         self.counters.iter().map(|(key, counter)| (key, counter.used))
     }
 
+    /// Every counter that is kept with the end of its window, those of ended windows included.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&CounterKey, &Counter)> {
+        self.counters.iter()
+    }
+
+    /// A counter that is kept.
+    pub(crate) fn get(&self, key: &CounterKey) -> Option<&Counter> {
+        self.counters.get(key)
+    }
+
+    /// Up to `count_max` counters that [`Counters::forget`] drops.
+    pub(crate) fn overdue(&self, now: TimeMs, count_max: usize) -> impl Iterator<Item = &CounterKey> {
+        let ended = self.ends.iter().take_while(move |((ends_at, _), ())| *ends_at <= now);
+        ended.take(count_max).filter_map(|((_, row), ())| self.counters.key_at(*row))
+    }
+
     /// Counts `quantity` more, in a window that ends at `ends_at`.
     pub fn add(&mut self, key: &CounterKey, quantity: u64, ends_at: Option<TimeMs>) {
         match self.counters.seek(key) {

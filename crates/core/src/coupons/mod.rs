@@ -5,6 +5,7 @@ pub mod claims;
 mod decisions;
 mod evolve;
 pub(crate) mod query;
+mod records;
 mod regroup;
 mod rows;
 #[cfg(test)]

@@ -114,6 +114,12 @@ impl Machine {
         }
     }
 
+    /// The state without its machine.
+    #[must_use]
+    pub fn into_state(self) -> State {
+        self.state
+    }
+
     /// The state, for reading.
     #[must_use]
     pub fn state(&self) -> &State {

@@ -9,6 +9,7 @@ mod levels;
 mod place;
 pub(crate) mod plain;
 pub(crate) mod query;
+mod records;
 mod regroup;
 mod replace;
 mod restore;

@@ -7,6 +7,7 @@ mod decisions;
 mod evolve;
 mod prepared;
 pub(crate) mod query;
+mod records;
 mod regroup;
 mod retention;
 #[cfg(test)]

@@ -112,7 +112,7 @@ impl Campaigns {
         self.forgotten.get(&slot).cloned().unwrap_or_default()
     }
 
-    fn leaves_at(&self, settings: &StateSettings, slot: Slot) -> Option<TimeMs> {
+    pub(super) fn leaves_at(&self, settings: &StateSettings, slot: Slot) -> Option<TimeMs> {
         leaves_at(settings, self.campaigns.at(slot)?, &self.forgotten_of(slot))
     }
 

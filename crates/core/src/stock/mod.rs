@@ -5,6 +5,7 @@ pub mod audit;
 mod evolve;
 mod items;
 pub(crate) mod query;
+mod records;
 mod regroup;
 pub mod reservations;
 mod retention;
