@@ -15,7 +15,7 @@ use super::connection::{Link, Refused};
 use super::keys::{self, Keys};
 use super::nodes::{Nodes, Traffic};
 use super::program::ScriptKind;
-use super::records::FORMAT_VERSION;
+use super::records::{FORMAT_VERSION, MIRROR_OF};
 use super::settings::RedisSettings;
 use super::shared::Shared;
 use super::wholeness;
@@ -79,6 +79,9 @@ impl Deployment {
 
     /// The fields of the hash.
     fn read(key: &str, fields: &BTreeMap<String, String>) -> Result<Self, RedisError> {
+        if let Some(of) = fields.get(MIRROR_OF) {
+            return Err(RedisError::Mirror { key: key.to_owned(), of: of.clone() });
+        }
         let damaged = || RedisError::Damaged { key: key.to_owned() };
         let field = |name: &str| fields.get(name).ok_or_else(damaged);
         let number = |name: &str| field(name)?.parse::<u32>().map_err(|_| damaged());

@@ -46,6 +46,17 @@ pub enum RedisError {
         /// The key.
         key: String,
     },
+    /// What is there only shows the state of another engine.
+    #[error(
+        "{key} belongs to a mirror: it shows the state of the deployment {of} to readers, and a server that decided by it would give \
+         everything out twice; choose another redis_prefix or another Redis"
+    )]
+    Mirror {
+        /// The key.
+        key: String,
+        /// The deployment that it shows.
+        of: String,
+    },
     /// Partitions without their deployment, whose secret and id are lost with it.
     #[error(
         "{key} is there and the deployment is not, so keys behind '{prefix}' were deleted or evicted; restore Redis' data from a copy, or choose another redis_prefix to start anew"

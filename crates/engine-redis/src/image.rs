@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use scarce_core::command::Command;
+use scarce_core::event::Position;
 use scarce_core::facts;
 use scarce_core::machine::Machine;
 use scarce_core::outcome::{Durability, Outcome, Receipt, Value};
@@ -190,6 +191,28 @@ impl Imager {
             tokio::time::sleep(STEPS_PAUSE).await;
         }
     }
+}
+
+/// The state that the keys of a partition hold, and its position; nothing where they change while they are read. All that is
+/// read are the keys, so this is for those of a mirror, too.
+///
+/// # Errors
+/// When a server cannot be asked, or holds what Scarce does not write.
+pub async fn read_still(
+    link: &Link,
+    keys: &Keys,
+    settings: &StateSettings,
+) -> Result<Option<(State, Position)>, Failure> {
+    let before = Meta::read(link, keys).await?;
+    let mut image = Image::new(settings);
+    scan::read_all(link, keys, &mut image).await?;
+    markets::read_books(link, keys, &mut image.kept).await?;
+    if Meta::read(link, keys).await? != before {
+        return Ok(None);
+    }
+    let (keys, at) = (keys.clone(), before.at);
+    let state = aside(move || state_of(image, &keys, at, true)).await?;
+    Ok(Some((state, Position { epoch: before.epoch, sequence: before.sequence })))
 }
 
 /// Whether a call has to come first: an operation has further steps to take, or a change is to be taken back.

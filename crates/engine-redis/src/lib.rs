@@ -74,6 +74,7 @@ use connection::Link;
 use consumers::Consumers;
 use deployment::{Deployment, DeploymentGuard};
 pub use error::RedisError;
+pub use image::read_still;
 use keys::Keys;
 use lane::Mail;
 use library::{ClockSource, Library};

@@ -57,6 +57,9 @@ pub fn find(name: &str) -> Option<&'static RecordSpec> {
 /// The version of keys and records. A release refuses a newer one than its own, at its start and with each call.
 pub const FORMAT_VERSION: u32 = 3;
 
+/// The field of the hash of a deployment by which a mirror says whose state it shows. Such a hash has no ID of its own.
+pub const MIRROR_OF: &str = "mirror_of";
+
 /// The fields of the hash `meta`, which is no table of records, in the order in which they are read. The first five
 /// are numbers. All of them are there from the beginning, so that one that was deleted is missed.
 pub const META_FIELDS: [&str; 13] = [

@@ -147,6 +147,21 @@ pub fn from_json(json: &str) -> Result<Value, Unreadable> {
     serde_json::from_str(json).map_err(|_| Unreadable("it is no JSON")).and_then(of_json)
 }
 
+/// The same value as JSON, as the library writes it.
+#[must_use]
+pub fn to_json(value: &Value) -> String {
+    as_json(value).to_string()
+}
+
+fn as_json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Absent => serde_json::Value::Null,
+        Value::Integer(number) => (*number).into(),
+        Value::Text(text) => text.as_str().into(),
+        Value::List(values) => values.iter().map(as_json).collect(),
+    }
+}
+
 fn of_json(json: serde_json::Value) -> Result<Value, Unreadable> {
     use serde_json::Value as Json;
     match json {
@@ -172,6 +187,7 @@ mod tests {
         values.push(Value::List(vec![Value::Absent, Value::List(vec![])]));
         let mut writer = MessageWriter::default();
         values.iter().for_each(|value| writer.value(value));
+        assert_eq!(from_json(&to_json(&Value::List(values.clone()))), Ok(Value::List(values.clone())));
         let bytes = writer.into_bytes();
         assert_eq!(read_all(&bytes), Ok(values));
         for end in 0..64 {
