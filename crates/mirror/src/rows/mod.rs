@@ -1,0 +1,129 @@
+//! A state in the words of the keys: each record gives a row of a hash, and the members of ordered sets that follow from it.
+//! `scarce_engine_redis::records` says which fields a row has; `docs/redis-keys.md` shows all of them.
+
+mod accounts;
+mod stock;
+
+use std::fmt::{self, Display, Write};
+
+use scarce_core::deadlines::RecordKind;
+use scarce_core::state::State;
+use scarce_core::types::{Id, TimeMs};
+
+
+/// What a key holds.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Item {
+    /// A row of a hash: the name of its key, its field and its text.
+    Row(&'static str, String, String),
+    /// A member of an ordered set: the name of its key, and the member.
+    Member(&'static str, String),
+}
+
+impl Item {
+    /// The name of its key.
+    #[must_use]
+    pub fn key(&self) -> &'static str {
+        match self {
+            Self::Row(key, ..) | Self::Member(key, _) => key,
+        }
+    }
+
+    /// Its field, or its member.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        match self {
+            Self::Row(_, place, _) | Self::Member(_, place) => place,
+        }
+    }
+
+    /// Whether it is at the same place as another one, whatever a row says.
+    #[must_use]
+    pub fn is_at(&self, other: &Self) -> bool {
+        self.key() == other.key() && self.place() == other.place()
+    }
+}
+
+/// What a record is found by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowName {
+    /// An account.
+    Account(Id),
+    /// A hold, by account and name.
+    Hold(Id, Id),
+    /// An item.
+    Stock(Id),
+    /// A reservation, by item and name.
+    Reservation(Id, Id),
+    /// An owner's count, by item and owner.
+    Owner(Id, Id),
+    /// A receipt with its returned serials, by item and first serial.
+    Receipt(Id, u64),
+}
+
+/// Gives what the keys hold of a record; nothing where there is no such record.
+pub fn put(state: &State, name: &RowName, out: &mut Vec<Item>) {
+    match name {
+        RowName::Account(id) => accounts::put_account(state, id, out),
+        RowName::Hold(account, name) => accounts::put_hold(state, account, name, out),
+        RowName::Stock(sku) => stock::put_item(state, sku, out),
+        RowName::Reservation(sku, name) => stock::put_reservation(state, sku, name, out),
+        RowName::Owner(sku, owner) => stock::put_owner(state, sku, owner, out),
+        RowName::Receipt(sku, first) => stock::put_receipt(state, sku, *first, out),
+    }
+}
+
+/// Tells of every record of a state.
+pub fn each(state: &State, mut take: impl FnMut(RowName)) {
+    accounts::each(state, &mut take);
+    stock::each(state, &mut take);
+}
+
+/// Joins the fields of a row.
+fn join(fields: &[&dyn Display]) -> String {
+    let mut text = String::with_capacity(64);
+    for (place, field) in fields.iter().enumerate() {
+        if place > 0 {
+            text.push('|');
+        }
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{field}");
+    }
+    text
+}
+
+/// A field that may have no value: then it is empty.
+struct Maybe<T>(Option<T>);
+
+impl<T: Display> Display for Maybe<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |value| value.fmt(formatter))
+    }
+}
+
+/// A truth value.
+fn flag(is_so: bool) -> u8 {
+    u8::from(is_so)
+}
+
+/// The name of a record that belongs to another one.
+fn pair(resource: &dyn Display, record: &dyn Display) -> String {
+    format!("{resource} {record}")
+}
+
+/// The members for a record that ends at a deadline.
+fn put_due(deadline: TimeMs, kind: RecordKind, resource: &Id, record: &str, out: &mut Vec<Item>) {
+    let kind = kind.word();
+    out.push(Item::Member("due", format!("{deadline:016} {kind} {resource} {record}")));
+    out.push(Item::Member("due_by", format!("{kind} {resource} {deadline:016} {record}")));
+}
+
+/// The member for a record that ended, or will without an event.
+fn put_ended(ended_at: TimeMs, kind: RecordKind, resource: &Id, record: &dyn Display, out: &mut Vec<Item>) {
+    out.push(Item::Member("ended", format!("{ended_at:016} {} {resource} {record}", kind.word())));
+}
+
+/// The member by which a resource is listed.
+fn put_name(kind: &str, id: &Id, out: &mut Vec<Item>) {
+    out.push(Item::Member("names", format!("{kind} {id}")));
+}
