@@ -2,10 +2,13 @@
 //! `scarce_engine_redis::records` says which fields a row has; `docs/redis-keys.md` shows all of them.
 
 mod accounts;
+mod coupons;
+mod packets;
 mod stock;
 
 use std::fmt::{self, Display, Write};
 
+use compact_str::CompactString;
 use scarce_core::deadlines::RecordKind;
 use scarce_core::state::State;
 use scarce_core::types::{Id, TimeMs};
@@ -59,6 +62,16 @@ pub enum RowName {
     Owner(Id, Id),
     /// A receipt with its returned serials, by item and first serial.
     Receipt(Id, u64),
+    /// A campaign.
+    Campaign(Id),
+    /// A claim with its packet, by campaign and user.
+    Claim(Id, Id),
+    /// A coupon.
+    Coupon(Id),
+    /// A claim of a coupon, by its serial.
+    CouponClaim(Id, u64),
+    /// A counter: coupon, index of the limit, window, subject.
+    Counter(Id, u32, i64, CompactString),
 }
 
 /// Gives what the keys hold of a record; nothing where there is no such record.
@@ -70,6 +83,13 @@ pub fn put(state: &State, name: &RowName, out: &mut Vec<Item>) {
         RowName::Reservation(sku, name) => stock::put_reservation(state, sku, name, out),
         RowName::Owner(sku, owner) => stock::put_owner(state, sku, owner, out),
         RowName::Receipt(sku, first) => stock::put_receipt(state, sku, *first, out),
+        RowName::Campaign(id) => packets::put_campaign(state, id, out),
+        RowName::Claim(campaign, user) => packets::put_claim(state, campaign, user, out),
+        RowName::Coupon(id) => coupons::put_coupon(state, id, out),
+        RowName::CouponClaim(coupon, serial) => coupons::put_claim(state, coupon, *serial, out),
+        RowName::Counter(coupon, place, window, subject) => {
+            coupons::put_counter(state, coupon, (*place, *window, subject), out);
+        }
     }
 }
 
@@ -77,6 +97,8 @@ pub fn put(state: &State, name: &RowName, out: &mut Vec<Item>) {
 pub fn each(state: &State, mut take: impl FnMut(RowName)) {
     accounts::each(state, &mut take);
     stock::each(state, &mut take);
+    packets::each(state, &mut take);
+    coupons::each(state, &mut take);
 }
 
 /// Joins the fields of a row.

@@ -1,0 +1,54 @@
+//! Campaigns, and who has which packet. Packets that nobody has claimed, and the seed of a campaign that is not closed, are
+//! left out: readers must not know what is still to be drawn.
+
+use scarce_core::deadlines::RecordKind;
+use scarce_core::packets::hex;
+use scarce_core::state::State;
+use scarce_core::types::Id;
+
+use super::{Item, Maybe, RowName, join, pair, put_due, put_name};
+
+/// The name under which the packets of a campaign are due.
+const PACKETS: &str = "packets";
+
+pub(super) fn put_campaign(state: &State, id: &Id, out: &mut Vec<Item>) {
+    let Some(its) = state.campaigns.get(id) else { return };
+    let forgotten = state.campaigns.forgotten(id);
+    let has_forgotten = forgotten.through_packet > 0;
+    let text = join(&[
+        &its.asset,
+        &its.count,
+        &its.total,
+        &Maybe(its.method.map(|method| method.word())),
+        &its.min,
+        &Maybe(its.max),
+        &Maybe(its.starts_at),
+        &Maybe(its.ends_at),
+        &Maybe(its.seed.filter(|_| its.closed_at.is_some()).map(hex)),
+        &Maybe(its.commitment.map(hex)),
+        &its.laid_count,
+        &its.claimed_count,
+        &its.claimed_amount,
+        &Maybe(its.closed_at),
+        &Maybe(has_forgotten.then_some(forgotten.through_packet)),
+        &Maybe(has_forgotten.then_some(forgotten.amount)),
+    ]);
+    out.push(Item::Row("campaigns", id.to_string(), text));
+    put_name("campaign", id, out);
+    if let Some(due) = state.campaigns.packets_due(&state.settings, id) {
+        put_due(due, RecordKind::Share, id, PACKETS, out);
+    }
+}
+
+pub(super) fn put_claim(state: &State, campaign: &Id, user: &Id, out: &mut Vec<Item>) {
+    let Some((claim, amount)) = state.campaigns.claimed(campaign, user) else { return };
+    out.push(Item::Row("claims", pair(campaign, user), join(&[&claim.packet, &claim.at])));
+    out.push(Item::Row("claimants", pair(campaign, &claim.packet), user.to_string()));
+    out.push(Item::Row("packets", pair(campaign, &claim.packet), amount.to_string()));
+}
+
+pub(super) fn each(state: &State, take: &mut impl FnMut(RowName)) {
+    let campaigns = &state.campaigns;
+    campaigns.iter().for_each(|(id, _)| take(RowName::Campaign(id.clone())));
+    campaigns.claims().for_each(|(campaign, user, ..)| take(RowName::Claim(campaign.clone(), user.clone())));
+}
