@@ -13,6 +13,8 @@
 //!
 //! Begin reading at [`Mirror`], then at `consumer.rs`.
 
+mod books;
 mod rows;
 
+pub use books::Books;
 pub use rows::{Item, RowName, each, put};

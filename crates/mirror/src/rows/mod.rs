@@ -3,6 +3,7 @@
 
 mod accounts;
 mod coupons;
+mod markets;
 mod packets;
 mod stock;
 
@@ -13,6 +14,8 @@ use scarce_core::deadlines::RecordKind;
 use scarce_core::state::State;
 use scarce_core::types::{Id, TimeMs};
 
+use crate::books::Books;
+pub(crate) use markets::place_of;
 
 /// What a key holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,10 +75,20 @@ pub enum RowName {
     CouponClaim(Id, u64),
     /// A counter: coupon, index of the limit, window, subject.
     Counter(Id, u32, i64, CompactString),
+    /// An order, by market and name. Before markets and levels, whose totals follow from orders.
+    Order(Id, Id),
+    /// A market.
+    Market(Id),
+    /// A trade on the tape, by market and place.
+    Trade(Id, u64),
+    /// What rests at a price: market, side, rank.
+    Level(Id, &'static str, u64),
+    /// What rests of an owner at a price: market, owner, side, rank.
+    OwnLevel(Id, Id, &'static str, u64),
 }
 
 /// Gives what the keys hold of a record; nothing where there is no such record.
-pub fn put(state: &State, name: &RowName, out: &mut Vec<Item>) {
+pub fn put(state: &State, books: &Books, name: &RowName, out: &mut Vec<Item>) {
     match name {
         RowName::Account(id) => accounts::put_account(state, id, out),
         RowName::Hold(account, name) => accounts::put_hold(state, account, name, out),
@@ -90,15 +103,23 @@ pub fn put(state: &State, name: &RowName, out: &mut Vec<Item>) {
         RowName::Counter(coupon, place, window, subject) => {
             coupons::put_counter(state, coupon, (*place, *window, subject), out);
         }
+        RowName::Order(market, name) => markets::put_order(state, market, name, out),
+        RowName::Market(id) => markets::put_market(state, books, id, out),
+        RowName::Trade(market, place) => markets::put_trade(state, market, *place, out),
+        RowName::Level(market, side, rank) => markets::put_level(books, (market, side, *rank), out),
+        RowName::OwnLevel(market, owner, side, rank) => {
+            markets::put_own_level(books, (market, owner, side, *rank), out);
+        }
     }
 }
 
 /// Tells of every record of a state.
-pub fn each(state: &State, mut take: impl FnMut(RowName)) {
+pub fn each(state: &State, books: &Books, mut take: impl FnMut(RowName)) {
     accounts::each(state, &mut take);
     stock::each(state, &mut take);
     packets::each(state, &mut take);
     coupons::each(state, &mut take);
+    markets::each(state, books, &mut take);
 }
 
 /// Joins the fields of a row.
