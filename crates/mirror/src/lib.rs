@@ -15,6 +15,8 @@
 
 mod books;
 mod rows;
+mod touched;
 
 pub use books::Books;
 pub use rows::{Item, RowName, each, put};
+pub use touched::touched;
