@@ -16,7 +16,7 @@
 mod books;
 mod rows;
 mod touched;
+mod tracker;
 
-pub use books::Books;
-pub use rows::{Item, RowName, each, put};
-pub use touched::touched;
+pub use rows::{Item, RowName};
+pub use tracker::{Changes, Tracker};
