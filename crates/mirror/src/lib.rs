@@ -14,9 +14,13 @@
 //! Begin reading at [`Mirror`], then at `consumer.rs`.
 
 mod books;
+mod error;
+mod mirror;
 mod rows;
 mod touched;
 mod tracker;
 
+pub use error::MirrorError;
+pub use mirror::{Mark, Mirror};
 pub use rows::{Item, RowName};
 pub use tracker::{Changes, Tracker};

@@ -1,0 +1,189 @@
+//! A mirror: where it is, whose it is, and how far each partition is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use redis::{Cmd, cmd};
+use scarce_core::event::Position;
+use scarce_engine::Failure;
+use scarce_engine_redis::RedisSettings;
+use scarce_engine_redis::connection::Link;
+use scarce_engine_redis::keys::{Keys, slot};
+use scarce_engine_redis::nodes::{Nodes, Traffic};
+use scarce_engine_redis::records::{FORMAT_VERSION, MIRROR_OF};
+
+use crate::error::MirrorError;
+
+/// The fields of `meta` in the mirror of a partition. `mirror` names the deployment and `writer` the process that writes it.
+pub(crate) const META: [&str; 6] = ["mirror", "writer", "epoch", "sequence", "at", "written_at"];
+
+/// The state of an engine in a Redis for readers, in the keys of the engine inside Redis.
+#[derive(Clone, Debug)]
+pub struct Mirror {
+    pub(crate) nodes: Arc<Nodes>,
+    pub(crate) prefix: String,
+    pub(crate) partitions: u32,
+    pub(crate) deployment_id: String,
+}
+
+/// What the mirror of a partition says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// The deployment whose mirror it is, in hexadecimal digits; empty where there is none.
+    pub mirror_of: String,
+    /// The process that wrote it last.
+    pub writer: String,
+    /// The last event that it shows; the beginning while it is being written anew.
+    pub position: Position,
+    /// The stamp of that event.
+    pub at: u64,
+    /// When it was written last, by the clock of the process that did.
+    pub written_at: u64,
+}
+
+impl Mark {
+    pub(crate) fn read(fields: &[Option<String>]) -> Self {
+        let text = |place: usize| fields.get(place).cloned().flatten().unwrap_or_default();
+        let number = |place: usize| text(place).parse().unwrap_or_default();
+        let position = Position { epoch: number(2), sequence: number(3) };
+        Self { mirror_of: text(0), writer: text(1), position, at: number(4), written_at: number(5) }
+    }
+}
+
+impl Mirror {
+    /// The mirror of a deployment. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// When the address or the prefix is invalid.
+    pub fn new(settings: &RedisSettings, partitions: u32, deployment_id: &str) -> Result<Self, MirrorError> {
+        let nodes = Arc::new(Nodes::of(settings)?);
+        let (prefix, deployment_id) = (settings.prefix.clone(), deployment_id.to_owned());
+        Ok(Self { nodes, prefix, partitions, deployment_id })
+    }
+
+    /// The deployment whose mirror it is to be.
+    #[must_use]
+    pub fn deployment_id(&self) -> &str {
+        &self.deployment_id
+    }
+
+    /// The number of partitions.
+    #[must_use]
+    pub fn partitions(&self) -> u32 {
+        self.partitions
+    }
+
+    /// The keys of a partition.
+    #[must_use]
+    pub fn keys(&self, partition: u32) -> Keys {
+        Keys::new(&self.prefix, partition, self.partitions)
+    }
+
+    pub(crate) fn link(&self, keys: &Keys) -> Link {
+        Link::new(Arc::clone(&self.nodes), keys.slot(), Traffic::Reads)
+    }
+
+    fn deployment_key(&self) -> String {
+        format!("{}deployment", self.prefix)
+    }
+
+    async fn ask<T: redis::FromRedisValue>(&self, link: &Link, command: &Cmd) -> Result<T, MirrorError> {
+        Ok(link.send(command).await.map_err(Failure::from)?)
+    }
+
+    /// Checks whose keys are there. With `begins`, marks them as this mirror where there are none.
+    ///
+    /// # Errors
+    /// When Redis does not answer, or the keys are somebody else's.
+    pub(crate) async fn check_owner(&self, begins: bool) -> Result<(), MirrorError> {
+        let key = self.deployment_key();
+        let link = Link::new(Arc::clone(&self.nodes), slot(key.as_bytes()), Traffic::Reads);
+        let fields: BTreeMap<String, String> = match link.send(cmd("HGETALL").arg(&key)).await {
+            Err(scarce_engine_redis::connection::Refused::ByServer { error, .. })
+                if error.code() == Some("WRONGTYPE") =>
+            {
+                return Err(MirrorError::Foreign { key });
+            }
+            found => found.map_err(Failure::from)?,
+        };
+        let prefix = || self.prefix.clone();
+        if let Some(found) = fields.get("deployment_id") {
+            return Err(MirrorError::Deployment { prefix: prefix(), found: found.clone() });
+        }
+        match fields.get(MIRROR_OF) {
+            Some(found) if *found == self.deployment_id => Ok(()),
+            Some(found) => {
+                let (found, own) = (found.clone(), self.deployment_id.clone());
+                Err(MirrorError::OtherMirror { prefix: prefix(), found, own })
+            }
+            None if !fields.is_empty() => Err(MirrorError::Damaged { key }),
+            None if begins => self.mark(&link, &key).await,
+            None => Err(MirrorError::Absent { prefix: prefix() }),
+        }
+    }
+
+    /// Marks the prefix as this mirror, unless somebody is faster or has keys there.
+    async fn mark(&self, link: &Link, key: &str) -> Result<(), MirrorError> {
+        for partition in 0..self.partitions {
+            let (keys, mark) = (self.keys(partition), self.read_mark(partition).await?);
+            if mark.mirror_of != self.deployment_id
+                && let Some(key) = self.first_key(&keys).await?
+            {
+                return Err(MirrorError::Foreign { key });
+            }
+        }
+        let mut create = cmd("HSETNX");
+        create.arg(key).arg(MIRROR_OF).arg(&self.deployment_id);
+        let _: bool = self.ask(link, &create).await?;
+        let mut set = cmd("HSET");
+        set.arg(key).arg("partitions").arg(self.partitions).arg("format_version").arg(FORMAT_VERSION);
+        let _: u64 = self.ask(link, &set).await?;
+        // A server that began a deployment at the same moment is seen with the next look.
+        Ok(())
+    }
+
+    /// A key that a partition has, if any.
+    async fn first_key(&self, keys: &Keys) -> Result<Option<String>, MirrorError> {
+        let link = self.link(keys);
+        for key in keys.all() {
+            if self.ask::<bool>(&link, cmd("EXISTS").arg(key)).await? {
+                return Ok(Some(key.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn read_mark(&self, partition: u32) -> Result<Mark, MirrorError> {
+        let keys = self.keys(partition);
+        let fields: Vec<Option<String>> =
+            self.ask(&self.link(&keys), cmd("HMGET").arg(keys.of("meta")).arg(&META)).await?;
+        Ok(Mark::read(&fields))
+    }
+
+    /// What each partition says of itself.
+    ///
+    /// # Errors
+    /// When Redis does not answer, or has no mirror of this deployment.
+    pub async fn marks(&self) -> Result<Vec<Mark>, MirrorError> {
+        self.check_owner(false).await?;
+        let mut marks = Vec::new();
+        for partition in 0..self.partitions {
+            marks.push(self.read_mark(partition).await?);
+        }
+        Ok(marks)
+    }
+
+    /// Sets partitions onto their beginning: the server that writes them compares every row with its state, and writes what
+    /// differs.
+    ///
+    /// # Errors
+    /// When Redis does not answer, or has no mirror of this deployment.
+    pub async fn begin_anew(&self, partition: u32) -> Result<(), MirrorError> {
+        self.check_owner(false).await?;
+        let keys = self.keys(partition);
+        let mut set = cmd("HSET");
+        set.arg(keys.of("meta")).arg("epoch").arg(0).arg("sequence").arg(0);
+        let _: u64 = self.ask(&self.link(&keys), &set).await?;
+        Ok(())
+    }
+}
