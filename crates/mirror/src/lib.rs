@@ -17,8 +17,10 @@ mod books;
 mod error;
 mod mirror;
 mod rows;
+mod session;
 mod touched;
 mod tracker;
+mod whole;
 
 pub use error::MirrorError;
 pub use mirror::{Mark, Mirror};
