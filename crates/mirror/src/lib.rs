@@ -14,6 +14,7 @@
 //! Begin reading at [`Mirror`], then at `consumer.rs`.
 
 mod books;
+mod consumer;
 mod error;
 mod mirror;
 mod rows;
@@ -22,6 +23,7 @@ mod touched;
 mod tracker;
 mod whole;
 
+pub use consumer::MirrorConsumer;
 pub use error::MirrorError;
 pub use mirror::{Mark, Mirror};
 pub use rows::{Item, RowName};

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use redis::{Cmd, cmd};
 use scarce_core::event::Position;
-use scarce_engine::Failure;
+use scarce_engine::{Failure, Log};
 use scarce_engine_redis::RedisSettings;
 use scarce_engine_redis::connection::Link;
 use scarce_engine_redis::keys::{Keys, slot};
 use scarce_engine_redis::nodes::{Nodes, Traffic};
 use scarce_engine_redis::records::{FORMAT_VERSION, MIRROR_OF};
 
+use crate::consumer::MirrorConsumer;
 use crate::error::MirrorError;
 
 /// The fields of `meta` in the mirror of a partition. `mirror` names the deployment and `writer` the process that writes it.
@@ -59,6 +60,12 @@ impl Mirror {
         let nodes = Arc::new(Nodes::of(settings)?);
         let (prefix, deployment_id) = (settings.prefix.clone(), deployment_id.to_owned());
         Ok(Self { nodes, prefix, partitions, deployment_id })
+    }
+
+    /// The consumer that writes a partition. `writer` names this process.
+    #[must_use]
+    pub fn consumer(&self, log: &Arc<dyn Log>, partition: u32, writer: &str) -> MirrorConsumer {
+        MirrorConsumer::new(self.clone(), Arc::clone(log), partition, writer)
     }
 
     /// The deployment whose mirror it is to be.
