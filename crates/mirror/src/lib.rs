@@ -21,6 +21,7 @@ mod rows;
 mod session;
 mod touched;
 mod tracker;
+mod verify;
 mod whole;
 
 pub use consumer::MirrorConsumer;
@@ -28,3 +29,4 @@ pub use error::MirrorError;
 pub use mirror::{Mark, Mirror};
 pub use rows::{Item, RowName};
 pub use tracker::{Changes, Tracker};
+pub use verify::{Compared, Difference, Verification};
