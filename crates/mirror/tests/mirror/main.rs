@@ -1,0 +1,4 @@
+//! The mirror on real servers.
+
+mod bench;
+mod random;
