@@ -2,3 +2,5 @@
 
 mod bench;
 mod random;
+mod rows;
+mod speed;
