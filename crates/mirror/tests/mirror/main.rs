@@ -4,3 +4,5 @@ mod bench;
 mod random;
 mod rows;
 mod speed;
+mod trouble;
+mod verify;
