@@ -38,6 +38,23 @@ impl ServerSettings {
         })
     }
 
+    /// Where the state is mirrored into, if it is; files are read.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn mirror_redis(&self) -> Result<Option<RedisSettings>, String> {
+        let Some(url) = &self.mirror else { return Ok(None) };
+        let password = self.mirror_password.as_ref().map(|its| its.reveal().to_owned());
+        Ok(Some(RedisSettings {
+            url: url.to_string(),
+            login: Login { user: self.mirror_user.clone(), password, sentinel_password: None },
+            tls: Tls { authorities: self.mirror_tls_ca.as_deref().map(read).transpose()?, client: None },
+            prefix: self.mirror_prefix.clone(),
+            response_timeout: Duration::from_millis(self.mirror_timeout_ms.into()),
+            ..RedisSettings::default()
+        }))
+    }
+
     fn redis_tls(&self) -> Result<Tls, String> {
         let authorities = self.redis_tls_ca.as_deref().map(read).transpose()?;
         let client = match (&self.redis_tls_cert, &self.redis_tls_key) {

@@ -267,6 +267,19 @@ settings! {
         "Further settings of the Kafka client by the names of librdkafka, such as security.protocol, sasl.mechanism, sasl.username.";
     kafka_password: Option<Password>, "kafka_password" = None, "PASSWORD" {}
         "The password of sasl.username at the brokers.";
+    "Mirror":
+    mirror: Option<RedisUrl>, "mirror" = None, "URL" {}
+        "The Redis that the state is mirrored into for readers, in the keys of the engine redis: redis://HOST:PORT, redis+sentinel://HOST,HOST/SERVICE, redis+cluster://HOST,HOST.";
+    mirror_user: Option<String>, "mirror_user" = None, "NAME" {}
+        "The user that logs in to that Redis.";
+    mirror_password: Option<Password>, "mirror_password" = None, "PASSWORD" {}
+        "The password of that user.";
+    mirror_tls_ca: Option<PathBuf>, "mirror_tls_ca" = None, "FILE" {}
+        "Authorities in PEM that the mirror's servers of rediss:// must be certified by, instead of the system's.";
+    mirror_prefix: String, "mirror_prefix" = Some("scarce:"), "TEXT" {}
+        "What all keys of the mirror begin with.";
+    mirror_timeout_ms: u32, "mirror_timeout_ms" = Some("5000"), "TIME" {min: 10, max: 600_000, unit: Some("ms")}
+        "How long an answer of that Redis is waited for.";
     "Reconciling":
     reconcile: u64, "reconcile" = Some("0"), "TIME" {max: 2_592_000_000, unit: Some("ms")}
         "How long after one comparison of log, engine and tables the server begins the next; 0 makes only those that are asked for.";

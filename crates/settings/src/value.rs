@@ -225,6 +225,22 @@ impl Setting for RedisUrl {
     }
 }
 
+impl Setting for Option<RedisUrl> {
+    const KIND: Kind = Kind::Text;
+
+    fn shape(spec: &Spec) -> String {
+        <RedisUrl as Setting>::shape(spec)
+    }
+
+    fn read(text: &str, spec: &Spec) -> Option<Self> {
+        <RedisUrl as Setting>::read(text, spec).map(Some)
+    }
+
+    fn unset() -> Option<Self> {
+        Some(None)
+    }
+}
+
 /// What clients may do with scripts.
 impl Setting for ScriptAccess {
     const KIND: Kind = Kind::Text;

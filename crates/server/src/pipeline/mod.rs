@@ -3,6 +3,7 @@
 //! ```text
 //! engine's log ─┬─▶ sql: tables in SQLite, PostgreSQL, MySQL
 //!               ├─▶ kafka: the topic of events
+//!               ├─▶ mirror: the state in a Redis for readers
 //!               ├─▶ webhooks ─▶ tables ─▶ endpoints of one's own
 //!               └─▶ settlement ─▶ tables ─▶ credits in the engine, or a balance system outside
 //! engine ◀──▶ commands and outcomes: topics too
@@ -20,6 +21,7 @@ use scarce_engine::consumers::ConsumerName;
 use scarce_engine::random::{self, hex};
 use scarce_engine::{Engine, Log};
 use scarce_gateway_http::{BackupStatus, CommandCounter, Flows, HealthSeen, Reconciliations};
+use scarce_mirror::{Mirror, MirrorError};
 use scarce_outflow::{Outflow, Plan, Start};
 use scarce_projection::{Projection, ProjectionError, ProjectionOptions};
 use scarce_settings::ServerSettings;
@@ -39,6 +41,12 @@ pub const SQL: &str = "sql";
 
 /// The consumer name of the outflow to Kafka.
 pub const KAFKA: &str = "kafka";
+
+/// The consumer name of the mirror.
+pub const MIRROR: &str = "mirror";
+
+/// How many bytes of log are mirrored at a time: some 2 000 debits, which Redis writes within milliseconds.
+const MIRROR_BATCH_BYTES: u64 = 256 << 10;
 
 /// Why the pipeline cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +68,12 @@ pub enum PipelineError {
     /// No Kafka client can be made of the settings.
     #[error("{0}")]
     Kafka(String),
+    /// The mirror's settings are invalid.
+    #[error(transparent)]
+    Mirror(#[from] MirrorError),
+    /// A file of the mirror's settings cannot be read.
+    #[error("{0}")]
+    MirrorFile(String),
     /// There is no database in which to record deliveries.
     #[error("webhooks and settlement need a database; name one with --sql, such as --sql sqlite://scarce.db")]
     NoDatabase,
@@ -101,6 +115,11 @@ impl Pipeline {
         let mut outflows = Vec::new();
         if let Some(projection) = &projection {
             outflows.push(serve.run(SQL, Start::Beginning, SQL_BATCH_BYTES, |it| projection.consumer(it)));
+        }
+        if let Some(mirror) = mirror_of(&**engine, settings)? {
+            let log: Arc<dyn Log> = engine.clone();
+            let consumer = |partition| mirror.consumer(&log, partition, &serve.holder);
+            outflows.push(serve.run(MIRROR, Start::Beginning, MIRROR_BATCH_BYTES, consumer));
         }
         let (ending, ended) = watch::channel(false);
         let (mut tasks, commands) = (Vec::new(), CommandCounter::default());
@@ -195,6 +214,16 @@ fn projection(engine: &dyn Engine, settings: &ServerSettings) -> Result<Option<P
     let ids_kept_ms_min = engine.state_settings().window_ms_min;
     let options = ProjectionOptions { ids_kept_ms_min, ..ProjectionOptions::default() };
     Projection::new(&url, engine.deployment_id(), options).map(Some)
+}
+
+/// The mirror of an engine, if there is to be one.
+pub(crate) fn mirror_of(
+    engine: &dyn Engine,
+    settings: &ServerSettings,
+) -> Result<Option<Mirror>, PipelineError> {
+    let redis = settings.mirror_redis().map_err(PipelineError::MirrorFile)?;
+    let mirror = |redis| Mirror::new(&redis, engine.partitions(), engine.deployment_id());
+    Ok(redis.map(mirror).transpose()?)
 }
 
 /// A unique id that distinguishes this process from others that use the same consumer names.
