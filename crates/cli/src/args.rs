@@ -19,6 +19,7 @@ use super::import::Import;
 use super::journal::Journal;
 use super::keys::Keys;
 use super::migrate::Migrate;
+use super::mirror::MirrorCommand;
 use super::packets::Packets;
 use super::projection::ProjectionCommand;
 use super::reconcile::Reconcile;
@@ -104,6 +105,9 @@ pub enum Subcommand {
     /// See how far the log is in the database that it is projected into, or make the tables anew.
     #[command(subcommand)]
     Projection(ProjectionCommand),
+    /// See how far a mirror in Redis is, compare it with the engine, or have it written anew.
+    #[command(subcommand)]
+    Mirror(MirrorCommand),
     /// Compare log, engine, tables and settlements, and say after which event they part.
     Reconcile(Reconcile),
     /// Print a script that completes this command line, for a shell to read.

@@ -25,6 +25,7 @@ mod import;
 mod journal;
 mod keys;
 mod migrate;
+mod mirror;
 mod packets;
 mod paint;
 mod projection;
@@ -201,6 +202,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::Keys(options) => keys::run(&options),
         Subcommand::Consumers(options) => consumers::run(&options),
         Subcommand::History(options) => history::run(&options),
+        Subcommand::Mirror(options) => mirror::run(&options),
         Subcommand::Projection(options) => projection::run(&options),
         Subcommand::Reconcile(options) => reconcile::run(&options),
         Subcommand::Packets(options) => packets::run(&options),

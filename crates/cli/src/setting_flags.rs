@@ -98,6 +98,16 @@ some_flags! {
 }
 
 some_flags! {
+    /// The flags of whatever works on what consumers have made of the log.
+    StoreFlags |key| ["kafka", "mirror", "sql"].iter().any(|its| key == *its || key.starts_with(&format!("{its}_")))
+}
+
+some_flags! {
+    /// The flags of whatever works on the mirror.
+    MirrorFlags |key| key == "mirror" || key.starts_with("mirror_")
+}
+
+some_flags! {
     /// The flags of whatever works on the database that is delivered from.
     DeliveryFlags |key| key == "sql" || key.starts_with("sql_") || key == "secrets_key"
 }

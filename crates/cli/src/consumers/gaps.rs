@@ -65,6 +65,10 @@ async fn position(store: &Store, name: &str, partition: u32) -> Result<Option<Po
             Ok(positions.into_iter().find(|its| its.partition == partition).map(|its| its.position))
         }
         Store::Delivery(delivery) => Ok(delivery.held_position(name, partition).await?),
+        Store::Mirror(mirror) => {
+            let marks = mirror.marks().await?;
+            Ok(marks.get(partition as usize).map(|mark| mark.position))
+        }
         #[cfg(feature = "kafka")]
         Store::Kafka(_) => Ok(None),
         Store::Elsewhere => Ok(None),

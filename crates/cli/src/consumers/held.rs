@@ -2,6 +2,7 @@
 
 use scarce_core::event::Position;
 use scarce_delivery::Delivery;
+use scarce_mirror::Mirror;
 use scarce_projection::Projection;
 use serde_json::{Value, json};
 #[cfg(feature = "kafka")]
@@ -50,6 +51,7 @@ pub(super) struct Gap {
 pub(super) enum Store {
     Projection(Projection),
     Delivery(Delivery),
+    Mirror(Mirror),
     /// In the topic of events.
     #[cfg(feature = "kafka")]
     Kafka(Box<KafkaSettings>),
@@ -70,7 +72,8 @@ pub(super) async fn rows(store: &Store, name: &str, diverged: &[Divergence]) -> 
             Store::Delivery(delivery) => rows.extend(settlements(delivery, its).await?),
             #[cfg(feature = "kafka")]
             Store::Kafka(settings) => rows.extend(events(settings, its)?),
-            Store::Elsewhere => {}
+            // Its rows are those of a state, not of events.
+            Store::Mirror(_) | Store::Elsewhere => {}
         }
     }
     Ok(rows)

@@ -9,7 +9,7 @@ use scarce_client::{Client, Info, Reply};
 use scarce_core::event::Position;
 use scarce_delivery::Rebased;
 use scarce_projection::Projection;
-use scarce_server::pipeline::SQL;
+use scarce_server::pipeline::{MIRROR, SQL};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 #[cfg(feature = "kafka")]
@@ -28,7 +28,7 @@ use super::{COLUMNS, ask, gaps, shared};
 use crate::args::Target;
 use crate::call::json as answer_json;
 use crate::files::print_rows;
-use crate::setting_flags::KafkaSqlFlags;
+use crate::setting_flags::StoreFlags;
 use crate::{Ended, Exit, Failed, sinks};
 
 /// How much earlier than the last confirmation a credit may have been lost, by the clocks of two machines.
@@ -38,8 +38,8 @@ const CLOCKS_MARGIN_MS: u64 = 600_000;
 #[derive(Debug, Args)]
 pub struct Rebase {
     #[command(flatten)]
-    /// The database of the projection and of deliveries, and where Kafka is.
-    pub stores: KafkaSqlFlags,
+    /// The database of the projection and of deliveries, and where Kafka and the mirror are.
+    pub stores: StoreFlags,
     /// Which server.
     #[command(flatten)]
     pub target: Target,
@@ -100,6 +100,11 @@ pub(super) fn run(options: &Rebase) -> Ended {
             lost.into_iter().chain(gaps.iter().map(|gap| gap.partition)),
             &runtime,
         )?;
+    }
+    if let Store::Mirror(mirror) = &store {
+        for its in &diverged {
+            runtime.block_on(mirror.begin_anew(its.partition))?;
+        }
     }
     let done = runtime.block_on(rebase_store(&store, name, &diverged, &unclear))?;
     tell(&done)?;
@@ -216,6 +221,7 @@ async fn open(options: &Rebase, server: &Info) -> Result<Store, Failed> {
     let flags = &options.stores.0;
     Ok(match options.name.as_str() {
         SQL => Store::Projection(sinks::projection(flags, server).await?),
+        MIRROR => Store::Mirror(crate::mirror::open(flags, server)?),
         "webhooks" | "settlement" => Store::Delivery(sinks::delivery(flags, server).await?),
         #[cfg(feature = "kafka")]
         KAFKA => match settings_of_clients(&load(flags)?.settings) {
@@ -256,6 +262,9 @@ fn advice(store: &Store, name: &str, misses: bool) -> String {
         (Store::Kafka(_), _) => {
             "the consumer goes on behind the last event that topic and log both have, and readers of the topic are told that \
              the events listed here are no longer true"
+        }
+        (Store::Mirror(_), _) => {
+            "the server compares every row of these partitions with its state, and writes what differs into the mirror"
         }
         (Store::Elsewhere, _) => {
             "the consumer goes on behind the last position that the engine knows as confirmed, or behind a later one that \
