@@ -3,6 +3,7 @@
 use scarce_delivery::DeliveryError;
 use scarce_engine::Failure;
 use scarce_engine_embedded::EmbeddedError;
+use scarce_mirror::MirrorError;
 use scarce_projection::ProjectionError;
 
 /// Why a reconciliation could not be made. What differs is no error; it is in the report.
@@ -63,6 +64,9 @@ pub enum ReconcileError {
     /// The settlements cannot be read.
     #[error(transparent)]
     Settlements(#[from] DeliveryError),
+    /// The mirror cannot be read.
+    #[error(transparent)]
+    Mirror(#[from] MirrorError),
     /// The copy of the log cannot be read, such as a topic.
     #[error("{what}")]
     Copy {

@@ -20,6 +20,8 @@ pub enum CheckKind {
     Sums,
     /// The topic of events with the log.
     Topic,
+    /// The mirror in Redis with the state that the log gives.
+    Mirror,
     /// The claims of packets with their credits.
     Settlement,
 }
@@ -35,6 +37,7 @@ impl CheckKind {
             Self::Tables => "tables",
             Self::Sums => "sums",
             Self::Topic => "topic",
+            Self::Mirror => "mirror",
             Self::Settlement => "settlement",
         }
     }

@@ -14,6 +14,7 @@ use crate::engine::EngineCheck;
 use crate::findings::Findings;
 use crate::fold::Fold;
 use crate::invariants::{self, Breach};
+use crate::mirror::{self, MirrorSide};
 use crate::report::{CheckKind, Finding, Reach, RepairReport, Report};
 use crate::settlement::Settlements;
 use crate::source::{EngineSource, LogSource};
@@ -33,6 +34,8 @@ pub struct Sources<'s> {
     pub settlements: Option<&'s Delivery>,
     /// The topic of events, or another copy of the log.
     pub copy: Option<&'s mut dyn LogCopy>,
+    /// The mirror in Redis.
+    pub mirror: Option<MirrorSide<'s>>,
     /// The same tables, if their rows are to be put right.
     pub mending: Option<Mending<'s>>,
 }
@@ -87,6 +90,7 @@ struct Run<'s> {
     of_tables: Findings,
     of_sums: Findings,
     of_copy: Findings,
+    of_mirror: Findings,
     settlements: Settlements,
     suspects: Vec<Suspect>,
     reaches: Vec<Reach>,
@@ -116,6 +120,7 @@ pub fn reconcile<'s>(
         of_tables: findings(CheckKind::Tables),
         of_sums: findings(CheckKind::Sums),
         of_copy: findings(CheckKind::Topic),
+        of_mirror: findings(CheckKind::Mirror),
         settlements: Settlements::default(),
         suspects: Vec::new(),
         reaches: Vec::new(),
@@ -162,7 +167,8 @@ impl<'s> Run<'s> {
             // The rows are derived from the log: they can be right only where that is.
             let is_sound = ![&self.of_log, &self.of_engine, &self.of_state].iter().any(|its| its.has_any());
             let mending = self.sources.mending.map(|mending| (mending, is_sound));
-            self.repair = tables.compare(findings, &mut self.suspects, (limit, mending), &mut go_on)?;
+            let repair = tables.compare(findings, &mut self.suspects, (limit, mending), &mut go_on)?;
+            self.repair = repair.map(|repair| repair.and(self.repair.take())).or(self.repair.take());
         }
         let places = self.trace()?;
         self.report(has_tables, has_copy, &places)
@@ -246,6 +252,23 @@ impl<'s> Run<'s> {
         }
         if let Some(finding) = fold.broken.take() {
             self.of_log.add(finding);
+        }
+        self.sources.mirror.map_or(Ok(()), |side| self.compare_mirror(partition, side))
+    }
+
+    /// Compares the mirror of a partition. Its rows can be right only where the log is.
+    fn compare_mirror(&mut self, partition: u32, side: MirrorSide<'_>) -> Result<(), ReconcileError> {
+        let is_sound = ![&self.of_log, &self.of_engine, &self.of_state].iter().any(|its| its.has_any());
+        let (on_progress, mut done) = (&mut *self.on_progress, 0);
+        let mut go_on = |count| {
+            done += count;
+            on_progress(Progress { doing: "comparing the mirror", partition, done })
+        };
+        let findings = (&mut self.of_mirror, &mut self.suspects);
+        let log: (&mut dyn LogSource, u32) = (&mut *self.sources.log, partition);
+        let repair = mirror::compare(self.handle, side, log, findings, (is_sound, &mut go_on))?;
+        if let Some(repair) = repair {
+            self.repair = Some(repair.and(self.repair.take()));
         }
         Ok(())
     }
@@ -347,7 +370,8 @@ impl<'s> Run<'s> {
         }
         let of_copy = has_copy.then_some(self.of_copy);
         let all = [self.of_log, self.of_engine, self.of_state, self.of_tables, self.of_sums];
-        let all = all.into_iter().chain(of_copy).chain([of_settlement]);
+        let of_mirror = self.sources.mirror.is_some().then_some(self.of_mirror);
+        let all = all.into_iter().chain(of_copy).chain(of_mirror).chain([of_settlement]);
         let (mut checks, mut findings) = (Vec::new(), Vec::new());
         for (check, found) in all.map(Findings::end) {
             checks.push(check);

@@ -16,6 +16,8 @@ use crate::touched::touched;
 /// What is wrong with a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Suspicion {
+    /// A row of the mirror differs.
+    Mirror,
     /// The engine has this digest of it. Where the log once gave the same, they part at the next event; otherwise at the
     /// last one, which the engine's value must be later than.
     Digest(u128),
@@ -78,7 +80,7 @@ pub(crate) fn follow(
                 Suspicion::Digest(digest) => {
                     trail.note(place, matches(&fold.machine, &suspect.resource, digest));
                 }
-                Suspicion::Value | Suspicion::Invariant => trail.parts = Some(place),
+                Suspicion::Value | Suspicion::Mirror | Suspicion::Invariant => trail.parts = Some(place),
             }
         }
     })?;
@@ -86,6 +88,7 @@ pub(crate) fn follow(
         let check = match suspect.what {
             Suspicion::Digest(_) => CheckKind::Engine,
             Suspicion::Value | Suspicion::Invariant => CheckKind::Tables,
+            Suspicion::Mirror => CheckKind::Mirror,
         };
         if let Some(place) = trail.parts {
             places.insert((partition, suspect.resource.clone(), check), place);

@@ -7,9 +7,10 @@ use scarce_delivery::{DatabaseError, Delivery, DeliveryError, DeliveryOptions};
 use scarce_engine::Engine;
 use scarce_engine_embedded::lock::{DirectoryLock, LockError};
 use scarce_engine_redis::{RedisEngine, RedisSettings, inspect};
+use scarce_mirror::Mirror;
 use scarce_projection::{Projection, ProjectionOptions};
 use scarce_reconcile::{
-    EngineSource, FilesLog, LogCopy, LogSource, Mending, ReconcileError, Served, Sources,
+    EngineSource, FilesLog, LogCopy, LogSource, Mending, MirrorSide, ReconcileError, Served, Sources,
 };
 use scarce_server::pipeline::{SQL, kafka::event_copy};
 use scarce_settings::{EngineChoice, ServerSettings};
@@ -26,6 +27,7 @@ pub(super) struct Opened {
     tables: Option<Projection>,
     settlements: Option<Delivery>,
     copy: Option<Box<dyn LogCopy>>,
+    mirror: Option<Mirror>,
     /// The tables once more, where they are to be put right.
     mended: Option<Projection>,
     /// Keeps servers away from the data.
@@ -44,6 +46,7 @@ impl Opened {
             tables: None,
             settlements: None,
             copy: None,
+            mirror: None,
             mended: None,
             lock: None,
             served_by: None,
@@ -70,6 +73,7 @@ impl Opened {
             engine: self.engine.as_mut().map(|engine| &mut **engine as &mut dyn EngineSource),
             tables: self.tables.as_ref(),
             settlements: self.settlements.as_ref(),
+            mirror: self.mirror.as_ref().map(|mirror| MirrorSide { mirror, repairs: commits }),
             copy: self.copy.as_mut().map(|copy| &mut **copy as &mut dyn LogCopy),
         }
     }
@@ -81,10 +85,14 @@ pub(super) fn open_to_mend(
     runtime: &Runtime,
     opened: &mut Opened,
 ) -> Result<(), Failed> {
+    if settings.sql_url().is_none() && opened.mirror.is_some() {
+        // A mirror is written together with its position: who writes it meanwhile is noticed.
+        return Ok(());
+    }
     let (Some(url), Some(tables)) = (settings.sql_url(), &opened.tables) else {
         return Err(Failed::text(
             Exit::Usage,
-            "no database is named whose rows could be put right; see --sql",
+            "no database and no mirror is named whose rows could be put right; see --sql and --mirror",
         ));
     };
     if let Some(who) = &opened.served_by {
@@ -105,6 +113,10 @@ pub(super) fn open(settings: &ServerSettings, runtime: &Runtime) -> Result<Opene
         EngineChoice::Redis => redis(settings)?,
     };
     opened.copy = event_copy(settings, opened.log.deployment_id())?;
+    if let Some(redis) = settings.mirror_redis().map_err(|error| Failed::text(Exit::Usage, error))? {
+        let (partitions, id) = (opened.log.partitions(), opened.log.deployment_id());
+        opened.mirror = Some(Mirror::new(&redis, partitions, id)?);
+    }
     let Some(url) = settings.sql_url() else {
         opened.notes.push("no database is named, so that no tables are compared; see --sql".to_owned());
         return Ok(opened);

@@ -311,14 +311,22 @@ pub fn try_compare(
     let mut served = engine.map(|bench| Served::new(bench.engine.clone()));
     let engine = served.as_mut().map(|served| served as &mut dyn EngineSource);
     let options = Options { limit: 20, wait: Duration::ZERO };
-    let sources = Sources { log, engine, tables, settlements: None, copy: None, mending: None };
+    let sources = Sources { log, engine, tables, settlements: None, copy: None, mirror: None, mending: None };
     reconcile(runtime.handle(), sources, options, &mut |_| true)
 }
 
 /// Compares a log with tables, and puts their rows right, or tries to.
 pub fn mend(runtime: &Runtime, log: &mut dyn LogSource, tables: &Projection, commits: bool) -> Report {
     let mending = Some(Mending { tables, commits });
-    let sources = Sources { log, engine: None, tables: Some(tables), settlements: None, copy: None, mending };
+    let sources = Sources {
+        log,
+        engine: None,
+        tables: Some(tables),
+        settlements: None,
+        copy: None,
+        mirror: None,
+        mending,
+    };
     let options = Options { limit: 20, wait: Duration::ZERO };
     reconcile(runtime.handle(), sources, options, &mut |_| true).expect("a report")
 }
@@ -331,6 +339,7 @@ pub fn compare_settlements(runtime: &Runtime, log: &mut dyn LogSource, settlemen
         tables: None,
         settlements: Some(settlements),
         copy: None,
+        mirror: None,
         mending: None,
     };
     reconcile(runtime.handle(), sources, Options::default(), &mut |_| true).expect("a report")

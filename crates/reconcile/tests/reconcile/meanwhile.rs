@@ -25,6 +25,7 @@ fn tables_that_catch_up_in_time_are_compared_to_the_end() {
         tables: Some(&projection),
         settlements: None,
         copy: None,
+        mirror: None,
         mending: None,
     };
     let options = Options { limit: 20, wait: Duration::from_mins(5) };

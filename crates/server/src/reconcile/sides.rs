@@ -11,13 +11,15 @@ use scarce_engine::{Engine, Image};
 use scarce_outflow::LogCopy;
 use scarce_projection::{Projection, ProjectionOptions};
 use scarce_reconcile::{
-    FilesLog, LogSource, Mending, Options, Progress, ReconcileError, Report, Served, Sources, Take, reconcile,
+    FilesLog, LogSource, Mending, MirrorSide, Options, Progress, ReconcileError, Report, Served, Sources,
+    Take, reconcile,
 };
 use scarce_settings::{EngineChoice, RepairLevel, ServerSettings};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::pipeline::kafka::event_copy;
+use crate::pipeline::mirror_of;
 
 /// Differences of each check that a kept report lists; all are counted.
 const LISTED_MAX: usize = 100;
@@ -121,6 +123,7 @@ impl Sides {
         };
         let copy = event_copy(&self.settings, self.engine.deployment_id());
         let mut copy = copy.map_err(|error| told(&error))?;
+        let mirror = mirror_of(&*self.engine, &self.settings).map_err(|error| told(&error))?;
         let mended = if mends { self.open_to_mend(runtime, tables)? } else { None };
         let commits = self.settings.reconcile_repair == RepairLevel::Repair;
         let sources = Sources {
@@ -128,6 +131,7 @@ impl Sides {
             engine: Some(&mut engine),
             tables,
             settlements,
+            mirror: mirror.as_ref().map(|mirror| MirrorSide { mirror, repairs: None }),
             copy: copy.as_mut().map(|copy| &mut **copy as &mut dyn LogCopy),
             mending: mended.as_ref().map(|tables| Mending { tables, commits }),
         };
