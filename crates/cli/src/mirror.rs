@@ -105,7 +105,7 @@ fn verify(options: &Options) -> Ended {
     if rows.iter().all(|row| row["equal"] == true) {
         return Ok(Exit::Done);
     }
-    let advice = "the mirror differs: 'scarce mirror rebuild' has the server write what differs; if it differs again, somebody \
+    let advice = "the mirror differs: 'scarce mirror rebuild' has the server write what differs; if it differs again, someone \
                   else writes there";
     writeln!(std::io::stderr(), "{advice}")?;
     Ok(Exit::Broken)

@@ -1,5 +1,5 @@
 //! A state that follows the log of an engine and answers no command: so that another store shows the same. It remembers no
-//! operations, and tells of each change what is changed, before it is.
+//! operations, and names for each change what is changed, before it is.
 
 use crate::deadlines::{NamedKind, RecordKind};
 use crate::event::{Entry, Event, Position};
@@ -81,7 +81,7 @@ impl Follower {
 }
 
 impl State {
-    /// Tells of everything that [`State::forget`] may drop.
+    /// Names everything that [`State::forget`] may drop.
     fn each_forgettable(&self, now: TimeMs, events: usize, seen: &mut impl FnMut(&Self, Change<'_>)) {
         let (now, count_max) = (self.settled(now), FORGOTTEN_PER_EVENT_MAX.saturating_mul(events));
         for (coupon, key) in self.coupons.overdue(now, count_max) {

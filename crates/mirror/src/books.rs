@@ -91,7 +91,7 @@ impl Books {
         self.own_levels.get(&(market.clone(), owner.clone(), side, rank)).copied()
     }
 
-    /// Tells of every price at which something rests.
+    /// Names every price at which something rests.
     pub fn each(&self, take: &mut impl FnMut(RowName)) {
         for (market, side, rank) in self.levels.keys() {
             take(RowName::Level(market.clone(), side, *rank));
@@ -122,7 +122,7 @@ impl Books {
     }
 }
 
-/// Counts an order at a level, or no longer; an empty level is none.
+/// Counts an order at a level, or no longer; an empty level is not counted.
 fn count<K: Ord>(levels: &mut BTreeMap<K, Level>, key: K, quantity: u64, is_added: bool) {
     let Level { quantity: before, orders } = levels.get(&key).copied().unwrap_or_default();
     let level = Level { quantity: changed(before, quantity, is_added), orders: changed(orders, 1, is_added) };

@@ -38,7 +38,7 @@ pub enum MirrorError {
     },
     /// There are keys of whatever else.
     #[error(
-        "the key {key} is there and no mirror is: it is somebody else's; choose another --mirror-prefix or another Redis"
+        "the key {key} is there and no mirror is: it is someone else's; choose another --mirror-prefix or another Redis"
     )]
     Foreign {
         /// The key.

@@ -101,7 +101,7 @@ impl Mirror {
     /// Checks whose keys are there. With `begins`, marks them as this mirror where there are none.
     ///
     /// # Errors
-    /// When Redis does not answer, or the keys are somebody else's.
+    /// When Redis does not answer, or the keys are someone else's.
     pub(crate) async fn check_owner(&self, begins: bool) -> Result<(), MirrorError> {
         let key = self.deployment_key();
         let link = Link::new(Arc::clone(&self.nodes), slot(key.as_bytes()), Traffic::Reads);
@@ -129,7 +129,7 @@ impl Mirror {
         }
     }
 
-    /// Marks the prefix as this mirror, unless somebody is faster or has keys there.
+    /// Marks the prefix as this mirror, unless someone is faster or has keys there.
     async fn mark(&self, link: &Link, key: &str) -> Result<(), MirrorError> {
         for partition in 0..self.partitions {
             let (keys, mark) = (self.keys(partition), self.read_mark(partition).await?);

@@ -19,7 +19,7 @@ const ROWS_PER_COMMAND: usize = 256;
 pub(crate) struct Session {
     node: Node,
     keys: Keys,
-    /// The mark as it was when it was watched. Whoever changes it since is noticed with the next write.
+    /// The mark as it was when it was watched. A change since then is noticed with the next write.
     pub(crate) mark: Mark,
 }
 

@@ -10,7 +10,7 @@ use scarce_core::types::Id;
 
 use crate::rows::{RowName, place_of};
 
-/// Tells of every record whose rows a change may change, by the state before it.
+/// Names every record whose rows a change may change, by the state before it.
 pub fn touched(state: &State, change: Change<'_>, take: &mut impl FnMut(RowName)) {
     match change {
         Change::Event(Event::Account(event)) => accounts(state, event, take),

@@ -111,7 +111,7 @@ impl Tracker {
         self.books = Books::of(self.follower.state());
     }
 
-    /// Tells of everything that the keys must hold.
+    /// Names everything that the keys must hold.
     pub fn each_item(&self, mut take: impl FnMut(&RowName, &Item)) {
         let (state, mut items) = (self.follower.state(), Vec::new());
         rows::each(state, &self.books, |name| {

@@ -30,7 +30,7 @@ impl Odds {
     }
 
     /// P3: quantities of a Pareto distribution; 1 % cross their owner's own orders, 0.5 % repeat an order's name, 0.5 % are
-    /// cancellations by somebody else, 0.2 % sweep more than a step touches.
+    /// cancellations by someone else, 0.2 % sweep more than a step touches.
     pub fn rough() -> Self {
         Self { markets: MARKETS, is_rough: true }
     }

@@ -113,7 +113,7 @@ pub fn put(state: &State, books: &Books, name: &RowName, out: &mut Vec<Item>) {
     }
 }
 
-/// Tells of every record of a state.
+/// Names every record of a state.
 pub fn each(state: &State, books: &Books, mut take: impl FnMut(RowName)) {
     accounts::each(state, &mut take);
     stock::each(state, &mut take);

@@ -1,4 +1,4 @@
-//! A Redis that is away, slow, full, emptied, put back, or somebody else's.
+//! A Redis that is away, slow, full, emptied, put back, or someone else's.
 
 use scarce_core::state::StateSettings;
 use scarce_engine_redis::{RedisEngine, RedisSettings};
@@ -112,7 +112,7 @@ fn keys_of_others_are_not_touched() {
     server.ask::<()>(&["HSET", "scarce:{p0-0}:accounts", "ann", "mine"]).expect("a row");
     bench.credit("ann", 1);
     let mirrored = bench.start(&server.url());
-    mirrored.trouble("somebody else's");
+    mirrored.trouble("someone else's");
     assert_eq!(server.ask::<u64>(&["DBSIZE"]).expect("a number"), 1);
     server.ask::<()>(&["FLUSHALL"]).expect("it is emptied");
     mirrored.check(&bench);
