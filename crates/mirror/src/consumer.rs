@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use scarce_core::event::Position;
-use scarce_core::machine::Machine;
 use scarce_engine::clock::wall_ms;
 use scarce_engine::{Failure, Log};
-use scarce_outflow::{Batch, Consumer, Trouble};
+use scarce_outflow::{Batch, Consumer, Image, Trouble};
 
 use crate::error::MirrorError;
 use crate::mirror::{Mark, Mirror};
@@ -52,8 +51,8 @@ impl Consumer for MirrorConsumer {
         true
     }
 
-    async fn begin_with(&mut self, image: Machine) -> Result<(), Trouble> {
-        let begun = self.begin(Tracker::new(image)).await;
+    async fn begin_with(&mut self, image: Box<dyn Image>) -> Result<(), Trouble> {
+        let begun = self.begin_with_all(image).await;
         begun.map_err(|error| self.trouble(&error))
     }
 }
@@ -139,7 +138,7 @@ impl MirrorConsumer {
     async fn newest(&mut self) -> Result<Tracker, MirrorError> {
         let (log, partition) = (Arc::clone(&self.log), self.partition);
         aside(move || {
-            let mut tracker = Tracker::new(log.image(partition)?);
+            let mut tracker = Tracker::new(log.image(partition)?.into_machine()?);
             let end = log.durable_through(partition)?;
             while tracker.position().sequence < end {
                 let before = tracker.position().sequence;
@@ -155,6 +154,12 @@ impl MirrorConsumer {
             Ok(tracker)
         })
         .await
+    }
+
+    /// Begins with a state, of which the follower needs all.
+    async fn begin_with_all(&mut self, image: Box<dyn Image>) -> Result<(), MirrorError> {
+        let tracker = aside(move || image.into_machine().map(Tracker::new)).await?;
+        self.begin(tracker).await
     }
 
     /// Compares all of the keys with a state, and writes what differs.

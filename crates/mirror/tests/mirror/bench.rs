@@ -15,7 +15,7 @@ use scarce_engine_embedded::{self as embedded, ClockChoice, EmbeddedSettings, Ru
 use scarce_engine_redis::RedisSettings;
 use scarce_launch::{Options, Server};
 use scarce_mirror::{Mirror, MirrorError, Tracker};
-use scarce_outflow::{Outflow, Plan, Start, State, run};
+use scarce_outflow::{Image, Outflow, Plan, Start, State, run};
 use scarce_sim::compare::envelope;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -184,7 +184,7 @@ impl Bench {
 
     /// A state at the end of the log.
     pub fn tracker(&self) -> Tracker {
-        let mut tracker = Tracker::new(self.engine.image(0).expect("a state"));
+        let mut tracker = Tracker::new(self.engine.image(0).and_then(Image::into_machine).expect("a state"));
         let _ = advance(&*self.engine, &mut tracker, self.end());
         tracker
     }

@@ -21,6 +21,7 @@ const ACCOUNTS: usize = 10_000;
 
 #[test]
 #[ignore = "it measures; run it alone, with --ignored --nocapture"]
+#[allow(clippy::print_stdout, reason = "it measures, and says what")]
 fn a_mirror_keeps_up_with_the_engine() {
     let (bench, server) = (Bench::new(&StateSettings::default()), server());
     (0..ACCOUNTS).for_each(|number| drop(bench.send(&format!("ACCOUNT.OPEN a{number} EUR"))));
