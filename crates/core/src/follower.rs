@@ -123,12 +123,12 @@ mod tests {
         let mut bench = Bench::new();
         let lines = [
             "ACCOUNT.OPEN a EUR",
-            "ACCOUNT.CREDIT a 100 OP one",
-            "HOLD.PLACE a h 5 TTL 1000",
-            "HOLD.VOID a h",
+            "ACCOUNT.CREDIT a 100 ID one",
+            "ACCOUNT.HOLD a h 5 TTL 1000",
+            "ACCOUNT.VOID a h",
             "STOCK.CREATE s 10",
-            "STOCK.TAKE s bob 2",
-            "COUPON.CREATE c LIMIT daily 1 PER user WINDOW DAY",
+            "STOCK.TAKE s 2 bob",
+            "COUPON.CREATE c LIMIT daily 1 PER user WINDOW day",
         ];
         for line in lines {
             let envelope = Bench::envelope(&[line]).expect("a command");

@@ -28,7 +28,7 @@ const REDIS: &[(&[&str], &str)] = &[
         &["KEYS", "SCAN", "DBSIZE"],
         "Scarce keeps no keys; read a resource by its id, and all changes with EVENTS",
     ),
-    (&["SUBSCRIBE", "PSUBSCRIBE", "XREAD", "XRANGE", "MONITOR"], "read changes with EVENTS"),
+    (&["PSUBSCRIBE", "XREAD", "XRANGE", "MONITOR"], "read changes with EVENTS, or SUBSCRIBE to channels"),
     (
         &["SAVE", "BGSAVE", "BGREWRITEAOF"],
         "make a snapshot with SNAPSHOT; every answer is durable without it",
