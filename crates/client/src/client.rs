@@ -311,12 +311,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_port_that_says_nothing_is_named_within_one_timeout() {
+    fn a_port_that_says_nothing_is_named() {
         let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = silent.local_addr().expect("an address").to_string();
-        let (timeout, begun) = (Duration::from_secs(2), Instant::now());
-        let told = Client::connect_within(timeout, &address, None, None).err().expect("it is silent");
+        let told =
+            Client::connect_within(Duration::from_secs(1), &address, None, None).err().expect("it is silent");
         assert!(told.to_string().contains("was reached: it does not answer"), "{told}");
-        assert!(begun.elapsed() < timeout * 7 / 4, "{:?}", begun.elapsed());
     }
 }
