@@ -10,6 +10,7 @@ use scarce_engine_embedded::RecoveryProgress;
 use scarce_server::logs::Logs;
 use scarce_server::serve::{Elsewhere, Options, Reloader, ServeError, Server, Stopper};
 use scarce_settings::{Loaded, Origin, ServerSettings, listed};
+use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::setting_flags::SettingFlags;
@@ -92,7 +93,9 @@ fn tell_elsewhere(settings: &ServerSettings, error: &ServeError) -> Ended {
     let mut out = std::io::stdout().lock();
     writeln!(out, "scarce has moved: resp {resp}{http}, to {address}, pid {pid}")?;
     out.flush()?;
+    notify(NotifyState::Ready);
     let _ = signals.forever().next();
+    notify(NotifyState::Stopping);
     Ok(Exit::Done)
 }
 
@@ -105,6 +108,13 @@ fn log_start(loaded: &Loaded) {
     let settings = given.collect::<Vec<_>>().join(" ");
     let files: Vec<_> = loaded.files.iter().map(|file| file.display().to_string()).collect();
     tracing::info!(version, pid, settings, files = files.join(" "), "the server starts");
+}
+
+/// Tells a service manager, if one started the server and waits for that: the variable `NOTIFY_SOCKET` names its socket.
+fn notify(state: NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(&[state]) {
+        tracing::warn!(%error, "the service manager could not be told how the server is; see NOTIFY_SOCKET");
+    }
 }
 
 /// An error with everything that caused it, in one line.
@@ -204,6 +214,7 @@ fn obey_signals(stopper: Stopper, reload: Reload) -> Result<(), Failed> {
         let Some(signal) = asked.next() else { return };
         let signal = if signal == SIGTERM { "SIGTERM" } else { "SIGINT" };
         tracing::info!(signal, "the server was asked to stop; a second signal ends it at once");
+        notify(NotifyState::Stopping);
         // The clean end begins in another thread, so that a second signal is heard at once.
         let ending = std::thread::Builder::new().name("ending".to_owned()).spawn(move || stopper.stop());
         if ending.is_err() || asked.next().is_some() {
@@ -228,6 +239,7 @@ fn announce(server: &Server) -> Result<(), Failed> {
     );
     writeln!(out, "scarce ready: resp {address}{http}, {state_at}, pid {pid}")?;
     out.flush()?;
+    notify(NotifyState::Ready);
     if std::io::stderr().is_terminal() {
         let port = address.port();
         writeln!(std::io::stderr(), "try: redis-cli -p {port} STOCK.CREATE sku-1 100")?;

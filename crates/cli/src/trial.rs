@@ -66,6 +66,8 @@ fn start(options: &Try, folder: &TempDir) -> Result<(Child, Doors), Failed> {
     server.args(["serve", "--log-level", "warn", "--data"]).arg(folder.path().join("data"));
     server.args(["--resp", &options.resp.to_string(), "--http", &options.http.to_string()]);
     server.arg("--sql").arg(format!("sqlite://{}", folder.path().join("log.db").display()));
+    // The settings of a service on this machine are not meant for it.
+    server.env("SCARCE_CONFIG", "/dev/null");
     // Ctrl-C reaches this process only, which asks the server once: it takes a second signal for haste.
     let mut child = server.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
     let mut line = String::new();

@@ -5,8 +5,9 @@
 mod support;
 
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixDatagram;
 
-use support::{Server, Socket, frame, redis_server, wait_until};
+use support::{PATIENCE, Server, Socket, frame, redis_server, wait_until};
 use tempfile::TempDir;
 
 #[test]
@@ -118,4 +119,24 @@ fn the_ports_are_open_while_a_long_journal_is_read() {
     let answers: Vec<String> = heard.iter().collect();
     assert!(answers.iter().any(|answer| answer.starts_with("-LOADING scarce is reading")), "{answers:?}");
     server.stop();
+}
+
+#[test]
+fn a_service_manager_is_told_when_the_server_is_ready_and_when_it_stops() {
+    let (folder, data) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let path = folder.path().join("notify");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let message = || {
+        let mut bytes = [0; 512];
+        let length = socket.recv(&mut bytes).expect("a message to the service manager");
+        String::from_utf8_lossy(&bytes[..length]).trim_end().to_owned()
+    };
+    let mut command = support::serve(data.path(), &[]);
+    command.env("NOTIFY_SOCKET", &path);
+    let mut server = Server::spawn(command);
+    assert_eq!(message(), "READY=1");
+    server.signal("TERM");
+    assert_eq!(message(), "STOPPING=1");
+    server.wait_for_end();
 }

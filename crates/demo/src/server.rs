@@ -261,6 +261,8 @@ impl Server {
                 command.env_remove(&name);
             }
         }
+        // Nor are the settings of a service on this machine meant for it.
+        command.env("SCARCE_CONFIG", "/dev/null");
         if let Some(backing) = backing {
             backing.tell(&mut command);
         }
