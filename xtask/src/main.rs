@@ -1,9 +1,10 @@
-//! Project tasks: `cargo xtask test`, `lint`, `reference`, `console`, `soak`, `fuzz`, `bench`.
+//! Project tasks: `cargo xtask test`, `lint`, `reference`, `console`, `soak`, `fuzz`, `bench`, `package`.
 
 mod bench;
 mod console;
 mod fuzz;
 mod lint;
+mod package;
 mod place;
 mod process;
 mod reference;
@@ -40,6 +41,8 @@ enum Task {
     Fuzz(fuzz::Options),
     /// Compare with Redis on this machine, in turn, by redis-benchmark.
     Bench(bench::Options),
+    /// Write the list of all that is in the binary.
+    Package(package::Options),
 }
 
 /// The end of a task: whether all went well, or why it could not continue.
@@ -54,6 +57,7 @@ fn main() -> ExitCode {
         Task::Soak(options) => soak::run(&options),
         Task::Fuzz(options) => fuzz::run(&options),
         Task::Bench(options) => bench::run(&options),
+        Task::Package(options) => package::run(&options),
     };
     match ended {
         Ok(true) => ExitCode::SUCCESS,
