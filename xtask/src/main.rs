@@ -41,7 +41,7 @@ enum Task {
     Fuzz(fuzz::Options),
     /// Compare with Redis on this machine, in turn, by redis-benchmark.
     Bench(bench::Options),
-    /// Write the list of all that is in the binary.
+    /// Make the packages that people install: Debian's, archives, a list of what is in them, checksums.
     Package(package::Options),
 }
 

@@ -11,8 +11,11 @@ use serde_json::{Value, json};
 use super::Product;
 use crate::{place, process};
 
+/// Its name in packages.
+pub const NAME: &str = "scarce.cdx.json";
+
 /// Its name beside them.
-fn name(product: &Product) -> String {
+pub fn name(product: &Product) -> String {
     format!("scarce-{}.cdx.json", product.version)
 }
 
