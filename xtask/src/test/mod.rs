@@ -4,6 +4,7 @@ mod binaries;
 mod cargo;
 mod clients;
 mod console;
+mod install;
 mod instructions;
 mod packages;
 mod releases;

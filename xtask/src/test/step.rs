@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::{cargo, clients, console, instructions, releases, servers, tools, tour};
+use super::{cargo, clients, console, install, instructions, releases, servers, tools, tour};
 use crate::{place, process, screen};
 
 /// One step of the tests.
@@ -91,6 +91,12 @@ pub const STEPS: &[Step] = &[
     step(Foreign, "console-code", "the web console's types, unit tests and built files", console::code),
     step(Foreign, "console-pages", "the web console in a browser, on a server", console::pages),
     step(Foreign, "readme-tour", "the README's transcripts, typed into redis-cli and curl", tour::readme),
+    step(
+        Foreign,
+        "package-install",
+        "the Debian package on a system of its own: installed, served, upgraded",
+        install::deb,
+    ),
     step(Foreign, "tool-cli", "redis-cli against the server", tools::cli),
     step(Foreign, "tool-benchmark", "redis-benchmark against the server", tools::benchmark),
     step(Lint, "lints", "clippy has nothing to say", cargo::lints),
