@@ -2,6 +2,7 @@
 
 mod binaries;
 mod cargo;
+mod chart;
 mod clients;
 mod console;
 mod install;

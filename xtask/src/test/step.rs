@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::{cargo, clients, console, install, instructions, releases, servers, tools, tour};
+use super::{cargo, chart, clients, console, install, instructions, releases, servers, tools, tour};
 use crate::{place, process, screen};
 
 /// One step of the tests.
@@ -96,6 +96,12 @@ pub const STEPS: &[Step] = &[
         "package-install",
         "the Debian package on a system of its own: installed, served, upgraded",
         install::deb,
+    ),
+    step(
+        Foreign,
+        "helm-chart",
+        "the Helm chart, by helm's linter and the server's own check of settings",
+        chart::helm,
     ),
     step(Foreign, "tool-cli", "redis-cli against the server", tools::cli),
     step(Foreign, "tool-benchmark", "redis-benchmark against the server", tools::benchmark),
