@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -140,6 +140,11 @@ impl Server {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
         Ok(kib.ok_or("the system does not tell")?.trim().parse()?)
+    }
+
+    /// The folder of its data.
+    pub fn data(&self) -> &Path {
+        &self.data
     }
 
     /// The port of its address.

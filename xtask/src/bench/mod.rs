@@ -5,6 +5,7 @@ pub mod instructions;
 mod orders;
 mod redis;
 mod report;
+mod sizes;
 mod streams;
 
 use std::error::Error;
@@ -38,8 +39,11 @@ pub struct Options {
     /// Compare flows of orders in memory with exchange-core on a JVM instead; `--requests` says how many commands each has.
     #[arg(long, conflicts_with_all = ["engine", "instructions", "streams"])]
     orders: bool,
-    /// Write docs/benchmarks.md, or docs/benchmarks-redis.md, docs/benchmarks-streams.md, docs/benchmarks-orders.md, or the
-    /// counts to compare with.
+    /// Measure what records take in memory, in the log and in snapshots instead; `--requests` says how many of each kind.
+    #[arg(long, conflicts_with_all = ["rounds", "engine", "instructions", "streams", "orders"])]
+    sizes: bool,
+    /// Write docs/benchmarks.md, or docs/benchmarks-redis.md, docs/benchmarks-streams.md, docs/benchmarks-orders.md,
+    /// docs/benchmarks-sizes.md, or the counts to compare with.
     #[arg(long)]
     write: bool,
 }
@@ -68,6 +72,10 @@ pub fn run(options: &Options) -> Ended {
     }
     if options.orders {
         return orders::run(options.rounds, options.requests, options.write);
+    }
+    if options.sizes {
+        build()?;
+        return sizes::run(options.requests, options.write);
     }
     if options.streams {
         build()?;
