@@ -1,5 +1,6 @@
 //! Subscriptions on the real server: over WebSocket, as server-sent events and over RESP, with either engine.
 
+mod edges;
 mod hostile;
 #[path = "../support/mod.rs"]
 mod support;

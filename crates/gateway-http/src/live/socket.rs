@@ -92,8 +92,9 @@ struct Connection {
     subscriber: Subscriber,
     news: Arc<Notify>,
     heard_at: Instant,
-    /// When something was last sent.
+    /// When a message was last sent, and when the caller was last asked whether it is there.
     told_at: Instant,
+    pinged_at: Instant,
 }
 
 impl Connection {
@@ -102,7 +103,7 @@ impl Connection {
         let wake = news.clone();
         let subscriber = Subscriber::new(shared.push.clone(), Arc::new(move || wake.notify_one()));
         let now = Instant::now();
-        Self { socket, shared, listener, kept, subscriber, news, heard_at: now, told_at: now }
+        Self { socket, shared, listener, kept, subscriber, news, heard_at: now, told_at: now, pinged_at: now }
     }
 
     async fn serve(mut self) {
@@ -122,20 +123,22 @@ impl Connection {
             if let Err(ended) = self.tell_news().await {
                 return ended;
             }
-            let due = self.told_at + HEARTBEAT;
+            let due = self.told_at.min(self.pinged_at) + HEARTBEAT;
+            // What was received comes before the question whether the caller is there, and that before what is new.
             let outcome = tokio::select! {
+                biased;
+                () = &mut revoked => Err(Ended::Told(close_code::POLICY, "the key was revoked or has expired")),
+                () = begun(&mut ending) => {
+                    Err(Ended::Told(close_code::AWAY, "the server is shutting down"))
+                }
                 received = self.socket.recv() => match received {
                     Some(Ok(message)) => self.hear(message).await,
                     // What is no WebSocket, or too large, ends the connection.
                     Some(Err(_)) | None => Err(Ended::Gone),
                 },
+                () = sleep_until(due) => self.beat().await,
                 () = self.news.notified() => Ok(()),
                 () = tokio::task::yield_now(), if self.subscriber.has_next() => Ok(()),
-                () = sleep_until(due) => self.beat().await,
-                () = &mut revoked => Err(Ended::Told(close_code::POLICY, "the key was revoked or has expired")),
-                () = begun(&mut ending) => {
-                    Err(Ended::Told(close_code::AWAY, "the server is shutting down"))
-                }
             };
             if let Err(ended) = outcome {
                 return ended;
@@ -172,19 +175,28 @@ impl Connection {
         }
     }
 
-    /// Says that the server is there, and asks whether the caller is.
+    /// Says that the server is there, if nothing else did for a while, and asks whether the caller is.
     async fn beat(&mut self) -> Result<(), Ended> {
+        if self.told_at.elapsed() >= HEARTBEAT
+            && let Ok(text) = Utf8Bytes::try_from(heartbeat(now_ms()))
+        {
+            self.write(Message::Text(text), true).await?;
+        }
+        if self.pinged_at.elapsed() < HEARTBEAT {
+            return Ok(());
+        }
         if self.heard_at.elapsed() > SILENT_MAX {
             return Err(Ended::Gone);
         }
-        let Ok(text) = Utf8Bytes::try_from(heartbeat(now_ms())) else { return Ok(()) };
-        self.write(Message::Text(text), false).await?;
+        self.pinged_at = Instant::now();
         self.write(Message::Ping(Vec::new().into()), true).await
     }
 
     /// Writes a message. A caller that takes nothing for too long is disconnected.
     async fn write(&mut self, message: Message, is_last: bool) -> Result<(), Ended> {
-        self.told_at = Instant::now();
+        if matches!(message, Message::Text(_)) {
+            self.told_at = Instant::now();
+        }
         let max = self.shared.stream_unread_max;
         let fed = tokio::select! {
             fed = timeout(max, self.socket.feed(message)) => fed,
