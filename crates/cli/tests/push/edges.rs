@@ -3,13 +3,15 @@
 use std::io::ErrorKind;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-use tungstenite::Message;
+use serde_json::{Value, json};
+use tempfile::TempDir;
 use tungstenite::error::Error;
+use tungstenite::{Message, WebSocket};
 
 use super::call;
-use super::support::Server;
-use super::watch::{ask, web_socket};
+use super::hostile::{figure, keys, trade_much};
+use super::support::{Server, wait_until};
+use super::watch::{ask, next, web_socket};
 
 /// The server pings every 15 seconds; with some room for a busy machine.
 const PINGED_WITHIN: Duration = Duration::from_secs(40);
@@ -36,4 +38,48 @@ fn a_caller_is_asked_whether_it_is_there_also_while_much_is_told() {
         }
         assert!(began_at.elapsed() < PINGED_WITHIN, "who is not asked cannot answer, and is taken for gone");
     }
+}
+
+/// Reads until the connection ends; the reason, and the last number of an order that was told.
+fn read_to_end(socket: &mut WebSocket<std::net::TcpStream>) -> (Option<String>, u64) {
+    let mut last = 0;
+    loop {
+        match socket.read() {
+            Ok(Message::Text(text)) => {
+                let message: Value = serde_json::from_str(&text).expect("JSON");
+                last = message["last"].as_u64().unwrap_or(last);
+            }
+            Ok(Message::Close(frame)) => return (frame.map(|frame| frame.reason.to_string()), last),
+            Ok(_) => {}
+            Err(_) => return (None, last),
+        }
+    }
+}
+
+#[test]
+fn who_does_not_read_gets_nothing_that_happens_once_its_key_is_revoked() {
+    let data = TempDir::new().expect("a folder");
+    let admin = keys(&data, &["create", "--name", "admin", "--scope", "*"]);
+    let key = keys(&data, &["create", "--name", "screen", "--scope", "read:market:m"]);
+    let server = Server::start(data.path(), &["--event-stream-unread-ms", "1h"]);
+    let mut socket = server.socket();
+    assert_eq!(socket.call(&["AUTH", &admin]), "OK");
+    assert_eq!(socket.call(&["MARKET.CREATE", "m"]), "[1 open]");
+    let mut slow = web_socket(&server, &[("authorization", format!("Bearer {key}"))]).expect("a WebSocket");
+    ask(&mut slow, &json!({ "method": "SUBSCRIBE", "params": ["market.m.trades;conflate"], "id": 1 }));
+    next(&mut slow);
+    trade_much(&server, Some(&admin), 0..40_000);
+    keys(&data, &["revoke", "screen"]);
+    // The connection is over although nothing of it was read.
+    let bearer = format!("Bearer {admin}");
+    let subscribers = || figure(&server, &[("Authorization", &bearer)], "scarce_push_subscribers");
+    wait_until("the subscription has ended", || subscribers() == 0);
+    let sequence = {
+        let shown = socket.call(&["MARKET.TICKER", "m"]);
+        let (_, rest) = shown.split_once("sequence ").expect("a sequence");
+        rest.split([' ', ']']).next().and_then(|text| text.parse::<u64>().ok()).expect("a number")
+    };
+    trade_much(&server, Some(&admin), 40_000..40_100);
+    let (_, last) = read_to_end(&mut slow);
+    assert!(last <= sequence, "{last} was told, but {sequence} was the last when the key was revoked");
 }

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::ops::Range;
 use std::process::Output;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use tungstenite::Message;
 use super::support::{Server, frame, scarce, wait_until};
 use super::watch::{Watcher, ask, next, web_socket};
 
-fn keys(data: &TempDir, words: &[&str]) -> String {
+pub fn keys(data: &TempDir, words: &[&str]) -> String {
     let (first, rest) = words.split_at(1);
     let Output { status, stdout, stderr } =
         scarce().arg("keys").args(first).arg("--data").arg(data.path()).args(rest).output().expect("it runs");
@@ -144,10 +145,13 @@ fn frames_that_no_client_sends_end_the_connection_and_nothing_else() {
 }
 
 /// Trades, all in one pipeline.
-fn trade_much(server: &Server, count: usize) {
+pub fn trade_much(server: &Server, key: Option<&str>, orders: Range<usize>) {
     let mut socket = server.socket();
-    let mut pipeline = Vec::new();
-    for at in 0..count {
+    if let Some(key) = key {
+        assert_eq!(socket.call(&["AUTH", key]), "OK");
+    }
+    let (mut pipeline, count) = (Vec::new(), orders.len());
+    for at in orders {
         let (buy, sell) = (format!("b{at}"), format!("s{at}"));
         pipeline.extend(frame(&["ORDER.PLACE", "m", &buy, "alice", "BUY", "LIMIT", "100", "1"]));
         pipeline.extend(frame(&["ORDER.PLACE", "m", &sell, "bob", "SELL", "LIMIT", "100", "1"]));
@@ -158,8 +162,8 @@ fn trade_much(server: &Server, count: usize) {
     sending.join().expect("all was sent");
 }
 
-fn figure(server: &Server, name: &str) -> u64 {
-    let text = server.http().get("/metrics").text();
+pub fn figure(server: &Server, headers: &[(&str, &str)], name: &str) -> u64 {
+    let text = server.http().call("GET", "/metrics", headers, None).text();
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} in {text}"))
 }
@@ -176,9 +180,9 @@ fn who_reads_too_slowly_is_cut_off_with_the_reason_or_gets_a_snapshot_by_choice(
         Watcher::over_resp(&server, 3, &["market.m.trades;conflate"]),
     ];
     slow.iter_mut().for_each(|watcher| assert_eq!(watcher.next()["type"], "snapshot"));
-    assert_eq!(figure(&server, "scarce_push_subscriptions"), 4);
+    assert_eq!(figure(&server, &[], "scarce_push_subscriptions"), 4);
     // More than the system and the channel hold together.
-    trade_much(&server, 150_000);
+    trade_much(&server, None, 0..150_000);
     let grown_kib = server.resident_kib().saturating_sub(before_kib);
     eprintln!("the server has grown by {grown_kib} KiB");
     for (at, watcher) in slow.iter_mut().enumerate() {
@@ -197,7 +201,7 @@ fn who_reads_too_slowly_is_cut_off_with_the_reason_or_gets_a_snapshot_by_choice(
             );
         }
     }
-    assert!(figure(&server, "scarce_push_cut_offs_total") >= 2);
+    assert!(figure(&server, &[], "scarce_push_cut_offs_total") >= 2);
     drop(slow);
-    wait_until("nobody subscribes any more", || figure(&server, "scarce_push_subscribers") == 0);
+    wait_until("nobody subscribes any more", || figure(&server, &[], "scarce_push_subscribers") == 0);
 }

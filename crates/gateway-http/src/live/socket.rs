@@ -35,6 +35,9 @@ const UNWRITTEN_BYTES_MAX: usize = 1 << 20;
 /// A caller of whom nothing was heard for so long, not even an answer to a ping, is gone.
 const SILENT_MAX: Duration = Duration::from_secs(60);
 
+/// How long a caller may take to hear why its connection ends.
+const CLOSE_MAX: Duration = Duration::from_secs(1);
+
 /// How many messages are written before the caller's own are looked at.
 const MESSAGES_AT_ONCE: usize = 64;
 
@@ -106,19 +109,28 @@ impl Connection {
         Self { socket, shared, listener, kept, subscriber, news, heard_at: now, told_at: now, pinged_at: now }
     }
 
+    /// Serves until the caller is gone, may not go on, or the server ends. The latter two also end the wait for a caller that
+    /// does not read, which must get nothing more.
     async fn serve(mut self) {
-        let ended = self.talk().await;
+        let (shared, caller) = (self.shared.clone(), self.listener.caller.clone());
+        let mut ending = shared.ending.clone();
+        let ended = tokio::select! {
+            biased;
+            () = shared.access.ended(&caller) => {
+                Ended::Told(close_code::POLICY, "the key was revoked or has expired")
+            }
+            () = begun(&mut ending) => Ended::Told(close_code::AWAY, "the server is shutting down"),
+            ended = self.talk() => ended,
+        };
         if let Ended::Told(code, reason) = ended {
             let frame = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
-            let _ = timeout(HEARTBEAT, self.socket.send(Message::Close(Some(frame)))).await;
+            // Who does not read hears nothing.
+            let _ = timeout(CLOSE_MAX, self.socket.send(Message::Close(Some(frame)))).await;
         }
     }
 
     /// Sends what is new and answers requests until the connection ends.
     async fn talk(&mut self) -> Ended {
-        let (shared, caller) = (self.shared.clone(), self.listener.caller.clone());
-        let mut revoked = std::pin::pin!(shared.access.ended(&caller));
-        let mut ending = shared.ending.clone();
         loop {
             if let Err(ended) = self.tell_news().await {
                 return ended;
@@ -127,10 +139,6 @@ impl Connection {
             // What was received comes before the question whether the caller is there, and that before what is new.
             let outcome = tokio::select! {
                 biased;
-                () = &mut revoked => Err(Ended::Told(close_code::POLICY, "the key was revoked or has expired")),
-                () = begun(&mut ending) => {
-                    Err(Ended::Told(close_code::AWAY, "the server is shutting down"))
-                }
                 received = self.socket.recv() => match received {
                     Some(Ok(message)) => self.hear(message).await,
                     // What is no WebSocket, or too large, ends the connection.
