@@ -40,6 +40,28 @@ fn a_caller_is_asked_whether_it_is_there_also_while_much_is_told() {
     }
 }
 
+#[test]
+fn a_request_with_too_many_channels_is_refused_and_costs_little() {
+    let server = Server::fresh(&[]);
+    let mut socket = web_socket(&server, &[]).expect("a WebSocket");
+    let before_kib = server.peak_resident_kib();
+    for params in [vec![json!(0); 32_000], vec![json!(""); 1_001]] {
+        ask(&mut socket, &json!({ "method": "SUBSCRIBE", "params": params, "id": 1 }));
+        let told = next(&mut socket);
+        assert_eq!((&told["error"]["code"], &told["id"]), (&json!("INVALID"), &json!(1)));
+    }
+    ask(&mut socket, &json!({ "method": "SUBSCRIBE", "params": vec![json!(0); 1_000], "id": 2 }));
+    let told = next(&mut socket);
+    assert_eq!(told["result"]["refused"].as_array().map(Vec::len), Some(1_000));
+    let grown_kib = server.peak_resident_kib().saturating_sub(before_kib);
+    assert!(grown_kib < 30 << 10, "64 KiB took {grown_kib} KiB");
+    let deep = "[".repeat(1_000);
+    for text in [r#"{"method":"PING","method":"LIST","id":3}"#, &deep] {
+        socket.send(Message::text(text)).expect("sent");
+        assert_eq!(next(&mut socket)["error"]["code"], "INVALID", "{text}");
+    }
+}
+
 /// Reads until the connection ends; the reason, and the last number of an order that was told.
 fn read_to_end(socket: &mut WebSocket<std::net::TcpStream>) -> (Option<String>, u64) {
     let mut last = 0;

@@ -1,7 +1,7 @@
 //! What a caller sends over WebSocket: `{"method":"SUBSCRIBE","params":["stock.sku-1"],"id":1}`.
 
-use scarce_api::Misshapen;
 use scarce_api::problem::Problem;
+use scarce_api::{Misshapen, strict};
 use scarce_core::event::Position;
 use scarce_core::types::INTEGER_MAX;
 use scarce_push::{Asked, Subscriber};
@@ -13,6 +13,12 @@ use crate::HttpShared;
 /// What there is to ask for.
 const METHODS: &str = "must be SUBSCRIBE, UNSUBSCRIBE, LIST or PING";
 
+const OBJECT: &str =
+    "must be a JSON object such as {\"method\":\"SUBSCRIBE\",\"params\":[\"stock.sku-1\"],\"id\":1}";
+
+/// The most channels of one request, each of which is answered.
+const PARAMS_MAX: usize = 1_000;
+
 /// Answers a request.
 pub(super) fn answer(
     text: &str,
@@ -20,11 +26,13 @@ pub(super) fn answer(
     shared: &HttpShared,
     subscriber: &mut Subscriber,
 ) -> Value {
-    let request = serde_json::from_str::<Value>(text).ok();
-    let Some(Value::Object(request)) = request else {
-        let reason =
-            "must be a JSON object such as {\"method\":\"SUBSCRIBE\",\"params\":[\"stock.sku-1\"],\"id\":1}";
-        return refusal(&Value::Null, &Misshapen::new("message", reason), listener);
+    let request = match strict::read(text.as_bytes()) {
+        Ok(Value::Object(request)) => request,
+        Ok(_) => return refusal(&Value::Null, &Misshapen::new("message", OBJECT), listener),
+        Err(error) => {
+            let reason = format!("is no JSON that is taken: {error}");
+            return refusal(&Value::Null, &Misshapen::new("message", reason), listener);
+        }
     };
     let id = request.get("id").cloned().unwrap_or_default();
     let answered = check(&request).and_then(|(method, params)| match method {
@@ -58,7 +66,10 @@ fn check(request: &Map<String, Value>) -> Result<(&str, &[Value]), Misshapen> {
     };
     match request.get("params") {
         None => Ok((method, &[])),
-        Some(Value::Array(params)) => Ok((method, params)),
+        Some(Value::Array(params)) if params.len() <= PARAMS_MAX => Ok((method, params)),
+        Some(Value::Array(_)) => {
+            Err(Misshapen::new("params", "are more than 1000 channels; send several requests"))
+        }
         Some(_) => Err(Misshapen::new("params", "must be a list of channels")),
     }
 }
