@@ -73,7 +73,11 @@ impl Session {
             return self.subscribe(arguments, turn);
         }
         self.answer(&name, arguments, turn);
-        if name == "DRYRUN" { Flow::Yield } else { Flow::after(work) }
+        match name.as_str() {
+            "DRYRUN" => Flow::Yield,
+            "UNSUBSCRIBE" => Self::after_channels(arguments),
+            _ => Flow::after(work),
+        }
     }
 
     fn answer(&mut self, name: &str, arguments: &[&[u8]], turn: &mut Turn<'_>) {

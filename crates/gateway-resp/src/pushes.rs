@@ -14,14 +14,18 @@ use super::session::{Arrival, Arrived, Flow, Session, Turn};
 /// While this many bytes wait for a connection, it takes no further messages: they stay where all subscribers share them.
 pub(super) const WAITING_BYTES_MAX: usize = 64 << 10;
 
+/// After a request with more channels, other connections have their turn.
+const CHANNELS_BETWEEN_OTHERS: usize = 16;
+
 /// What a connection in RESP2 may send while it has subscriptions, as in Redis.
 const ALLOWED: [&str; 5] = ["SUBSCRIBE", "UNSUBSCRIBE", "PING", "QUIT", "RESET"];
 
 /// The subscriptions of a connection.
 pub(super) struct Pushes {
     subscriber: Subscriber,
-    /// Each channel as its caller wrote it: clients compare.
-    written: BTreeMap<Arc<str>, String>,
+    /// Each channel as its caller wrote it: clients compare. And the channel of each such text.
+    written: BTreeMap<Arc<str>, Arc<str>>,
+    names: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 /// Why a channel is not subscribed to.
@@ -42,11 +46,31 @@ impl Pushes {
         Self {
             subscriber: Subscriber::new(turn.shared.push.clone(), Arc::new(wake)),
             written: BTreeMap::new(),
+            names: BTreeMap::new(),
         }
     }
 
-    fn name(&self, written: &str) -> Option<Arc<str>> {
-        self.written.iter().find(|(_, its)| *its == written).map(|(name, _)| name.clone())
+    fn note(&mut self, name: Arc<str>, written: &str) {
+        if !self.written.contains_key(&name) {
+            let written: Arc<str> = written.into();
+            self.names.insert(written.clone(), name.clone());
+            self.written.insert(name, written);
+        }
+    }
+
+    /// Forgets a channel by its name; what its caller wrote.
+    fn forget(&mut self, name: &str) -> Option<Arc<str>> {
+        let written = self.written.remove(name)?;
+        self.names.remove(&written);
+        Some(written)
+    }
+
+    /// Ends the subscription to a channel as its caller wrote it, or by its name without options.
+    fn end(&mut self, written: &str) {
+        let name = self.names.get(written).cloned().unwrap_or_else(|| written.into());
+        if self.subscriber.unsubscribe(&name) {
+            self.forget(&name);
+        }
     }
 }
 
@@ -102,7 +126,15 @@ impl Session {
             }
         }
         self.tell_news(turn.output);
-        Flow::Continue
+        Self::after_channels(words)
+    }
+
+    /// How it goes on after these channels, or all if none were named.
+    pub(super) const fn after_channels(words: &[&[u8]]) -> Flow {
+        match words.len() {
+            1..=CHANNELS_BETWEEN_OTHERS => Flow::Continue,
+            _ => Flow::Yield,
+        }
     }
 
     fn subscribe_to(&mut self, written: &str, turn: &mut Turn<'_>) -> Result<(), Refusal> {
@@ -114,7 +146,7 @@ impl Session {
         let pushes = self.pushes.get_or_insert_with(|| Pushes::new(id, turn).into());
         let name: Arc<str> = asked.channel.name.as_str().into();
         pushes.subscriber.subscribe(asked).map_err(Refusal::Full)?;
-        pushes.written.entry(name).or_insert_with(|| written.to_owned());
+        pushes.note(name, written);
         Ok(())
     }
 
@@ -122,19 +154,16 @@ impl Session {
     pub(super) fn unsubscribe(&mut self, words: &[&[u8]], turn: &mut Turn<'_>) {
         let all =
             || self.pushes.as_ref().map_or(Vec::new(), |pushes| pushes.written.values().cloned().collect());
-        let names: Vec<String> = match words {
+        let names: Vec<Arc<str>> = match words {
             [] => all(),
-            words => words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
+            words => words.iter().map(|word| String::from_utf8_lossy(word).into()).collect(),
         };
         if names.is_empty() {
             return self.confirm(b"unsubscribe", None, turn);
         }
         for written in names {
-            if let Some(pushes) = &mut self.pushes
-                && let Some(name) = pushes.name(&written)
-            {
-                pushes.subscriber.unsubscribe(&name);
-                pushes.written.remove(&name);
+            if let Some(pushes) = &mut self.pushes {
+                pushes.end(&written);
             }
             self.confirm(b"unsubscribe", Some(&written), turn);
         }
@@ -181,7 +210,7 @@ impl Pushes {
         });
         // Its end was told.
         if message.position.is_none()
-            && let Some(written) = self.written.remove(&message.channel)
+            && let Some(written) = self.forget(&message.channel)
         {
             let count = i64::try_from(self.written.len()).unwrap_or(i64::MAX);
             output.reply(0, protocol, |replies| confirmation(replies, b"unsubscribe", Some(&written), count));

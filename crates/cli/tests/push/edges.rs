@@ -1,6 +1,6 @@
 //! Subscribers at the edges of what is promised: positions that never were, requests that cost much, connections that last.
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Write as _};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use tungstenite::{Message, WebSocket};
 
 use super::call;
 use super::hostile::{figure, keys, trade_much};
-use super::support::{Server, wait_until};
+use super::support::{Server, frame, wait_until};
 use super::watch::{ask, next, web_socket};
 
 /// The server pings every 15 seconds; with some room for a busy machine.
@@ -59,6 +59,56 @@ fn a_request_with_too_many_channels_is_refused_and_costs_little() {
     for text in [r#"{"method":"PING","method":"LIST","id":3}"#, &deep] {
         socket.send(Message::text(text)).expect("sent");
         assert_eq!(next(&mut socket)["error"]["code"], "INVALID", "{text}");
+    }
+}
+
+/// How long a read takes over a connection, of those that are made while `disturb` goes on, at least a few.
+fn median_read(server: &Server, mut disturb: impl FnMut()) -> Duration {
+    let mut socket = server.socket();
+    let mut all: Vec<Duration> = (0..21)
+        .map(|_| {
+            disturb();
+            let began_at = Instant::now();
+            assert!(socket.call(&["STOCK.GET", "s"]).contains("total"));
+            began_at.elapsed()
+        })
+        .collect();
+    all.sort_unstable();
+    all[all.len() / 2]
+}
+
+#[test]
+fn who_ends_subscriptions_that_it_does_not_have_holds_up_nobody() {
+    let server = Server::fresh(&[]);
+    call(&server, &["STOCK.CREATE s 1000"]);
+    let name = |kind: &str, at: usize| format!("stock.{}{kind}{at}", "a".repeat(40));
+    let words = |first: &str, kind: &str, count: usize| {
+        std::iter::once(first.to_owned()).chain((0..count).map(|at| name(kind, at))).collect::<Vec<_>>()
+    };
+    let mut socket = server.socket();
+    socket.send(&frame(&["HELLO", "3"]));
+    socket.send(&frame(&words("SUBSCRIBE", "-", 1_000)));
+    let mut sender = socket.sender();
+    std::thread::spawn(move || drop(socket.rest()));
+    // Compared with as many words that cost nothing, so that a loaded machine does not matter.
+    let (plain, ending) = (frame(&words("PING", "+", 4_000)), frame(&words("UNSUBSCRIBE", "+", 4_000)));
+    let mut send = |bytes: &[u8]| sender.write_all(bytes).expect("sent");
+    let usual = median_read(&server, || send(&plain));
+    let held_up = median_read(&server, || send(&ending));
+    eprintln!("a read takes {usual:?}, beside the end of 4000 subscriptions {held_up:?}");
+    assert!(held_up < usual * 8 + Duration::from_millis(10), "{held_up:?} instead of {usual:?}");
+    sender.shutdown(std::net::Shutdown::Both).expect("an end");
+}
+
+#[test]
+fn a_subscription_is_ended_by_what_was_written_and_by_the_channel_alone() {
+    let server = Server::fresh(&[]);
+    let mut socket = server.socket();
+    for ended in ["stock.s;conflate", "stock.s"] {
+        assert_eq!(socket.call(&["SUBSCRIBE", "stock.s;conflate"]), "[subscribe stock.s;conflate 1]");
+        assert!(socket.reply().starts_with("[message stock.s;conflate {"));
+        assert_eq!(socket.call(&["UNSUBSCRIBE", "stock.other"]), "[unsubscribe stock.other 1]");
+        assert_eq!(socket.call(&["UNSUBSCRIBE", ended]), format!("[unsubscribe {ended} 0]"));
     }
 }
 
