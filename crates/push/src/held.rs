@@ -182,6 +182,7 @@ impl Inner {
     pub(crate) fn restart(&mut self, at: u64) {
         self.tape.restart(at);
         (self.view, self.snapshot, self.is_current) = (None, None, false);
+        self.seen = Position::default();
         self.generation += 1;
     }
 
@@ -195,9 +196,15 @@ impl Inner {
         self.generation
     }
 
-    /// The number of the first update behind a sequence, if it can be told from there on.
+    /// The number of the first update behind a sequence, if it can be told from there on: it is held, and the log has come
+    /// that far.
     pub(crate) fn resume(&self, sequence: u64) -> Option<u64> {
-        self.view.as_ref().and_then(|_| self.tape.number_after(sequence))
+        self.view.as_ref().filter(|_| self.reaches(sequence)).and_then(|_| self.tape.number_after(sequence))
+    }
+
+    /// Whether what it shows, or what was told, is at least as new as a sequence.
+    pub(crate) fn reaches(&self, sequence: u64) -> bool {
+        sequence <= self.seen.sequence.max(self.tape.told())
     }
 
     pub(crate) fn listen(&mut self, listener: Arc<Listener>) {

@@ -68,8 +68,9 @@ impl Partition {
             }
         };
         let mut inner = held.inner();
-        if inner.listeners() == 0 {
-            // What it shows may be older than what the newcomer knows.
+        if inner.listeners() == 0 || after.is_some_and(|after| !inner.reaches(after.sequence)) {
+            // What it shows may be older than what the newcomer knows. If it is so also once it was read again, the newcomer
+            // knows what never was.
             inner.is_current = false;
             registry.asked.push(held.clone());
         }

@@ -40,6 +40,11 @@ impl Tape {
         self.told + 1
     }
 
+    /// The sequence through which changes were told.
+    pub(crate) const fn told(&self) -> u64 {
+        self.told
+    }
+
     pub(crate) fn push(&mut self, update: Update, bytes_max: usize) {
         self.told = update.last.sequence;
         self.bytes += update.text.len();

@@ -10,8 +10,8 @@ use tungstenite::{Message, WebSocket};
 
 use super::call;
 use super::hostile::{figure, keys, trade_much};
-use super::support::{Server, frame, wait_until};
-use super::watch::{ask, next, web_socket};
+use super::support::{Server, frame, redis_server, wait_until};
+use super::watch::{Watcher, ask, next, web_socket};
 
 /// The server pings every 15 seconds; with some room for a busy machine.
 const PINGED_WITHIN: Duration = Duration::from_secs(40);
@@ -109,6 +109,32 @@ fn a_subscription_is_ended_by_what_was_written_and_by_the_channel_alone() {
         assert!(socket.reply().starts_with("[message stock.s;conflate {"));
         assert_eq!(socket.call(&["UNSUBSCRIBE", "stock.other"]), "[unsubscribe stock.other 1]");
         assert_eq!(socket.call(&["UNSUBSCRIBE", ended]), format!("[unsubscribe {ended} 0]"));
+    }
+}
+
+#[test]
+fn a_position_that_is_not_reached_yet_leads_to_a_snapshot_and_not_to_silence() {
+    let redis = redis_server(&[]);
+    let url = redis.url();
+    for options in [&[][..], &["--engine", "redis", "--redis-url", &url]] {
+        let server = Server::fresh(options);
+        call(&server, &["STOCK.CREATE s 1000", "MARKET.CREATE m"]);
+        for channel in ["stock.s", "market.m.trades"] {
+            // One that listens already, and none.
+            for listens in [false, true] {
+                let mut first = Watcher::over_web_socket(&server, &[channel]);
+                let epoch = first.next()["epoch"].as_u64().expect("an epoch");
+                let kept = listens.then_some(first);
+                let asked = format!("{channel};after={epoch}.1000000");
+                let mut socket = web_socket(&server, &[]).expect("a WebSocket");
+                ask(&mut socket, &json!({ "method": "SUBSCRIBE", "params": [asked], "id": 1 }));
+                assert_eq!(next(&mut socket)["id"], 1);
+                call(&server, &["STOCK.TAKE s 1 o"]);
+                // Otherwise it is a heartbeat, after a while.
+                assert_eq!(next(&mut socket)["type"], "snapshot", "{channel}, {listens}, {options:?}");
+                drop(kept);
+            }
+        }
     }
 }
 
