@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use scarce_core::event::Position;
+use scarce_core::event::{Event, MarketEvent, Position};
 use scarce_core::outcome::{Code, Receipt};
 use scarce_engine::{Failure, Request};
 use scarce_outflow::{Batch, Cursor, CursorError};
@@ -224,6 +224,7 @@ impl Follower {
                 }
             }
         }
+        self.tell_openings(batch);
         self.tell_trades(&self.routes, batch, u64::MAX);
         for held in changed {
             let mut inner = held.inner();
@@ -232,6 +233,17 @@ impl Follower {
             drop(inner);
             if is_heard {
                 self.await_read(&held);
+            }
+        }
+    }
+
+    /// Tells which markets were opened, before their first trades.
+    fn tell_openings(&self, batch: &Batch) {
+        for (sequence, head, event) in batch.events() {
+            if matches!(event, Event::Market(MarketEvent::MarketCreated(_))) {
+                let position = Position { epoch: head.epoch, sequence };
+                let of_trades = self.routes.of(event).filter(|held| held.is_of_trades());
+                of_trades.for_each(|held| held.take_opening(position, self.hub.channel_bytes_max()));
             }
         }
     }

@@ -130,6 +130,21 @@ impl Held {
         inner.tape.push(update, bytes_max);
     }
 
+    /// The market of a channel of trades comes into being at a position: who was told that there is none gets an empty list,
+    /// which the trades that follow go on from.
+    pub(crate) fn take_opening(&self, position: Position, bytes_max: usize) {
+        let mut inner = self.inner();
+        let is_seen = inner.seen.epoch == position.epoch && position.sequence <= inner.seen.sequence;
+        if !inner.is_missing() || is_seen {
+            return;
+        }
+        let view = vec![Figure::List(Vec::new())];
+        let text = message::snapshot(&self.name, position, &view::all(self.channel.read, Some(&view)));
+        (inner.view, inner.seen) = (Some(Some(view)), position);
+        inner.tape.push(Update { last: position, text: text.clone(), is_snapshot: true }, bytes_max);
+        inner.snapshot = Some(Snapshot { position, text, next: inner.tape.end() });
+    }
+
     /// Newcomers begin with the last trades. Who was there before goes on with those that follow what it has.
     fn take_trades_view(&self, inner: &mut Inner, before: &Option<View>, bytes_max: usize) {
         let (position, now) = (inner.seen, inner.view.as_ref().and_then(Option::as_ref));

@@ -11,7 +11,7 @@ use tungstenite::{Message, WebSocket};
 use super::call;
 use super::hostile::{figure, keys, trade_much};
 use super::support::{Server, frame, redis_server, wait_until};
-use super::watch::{Watcher, ask, next, web_socket};
+use super::watch::{Seen, Watcher, ask, next, web_socket};
 
 /// The server pings every 15 seconds; with some room for a busy machine.
 const PINGED_WITHIN: Duration = Duration::from_secs(40);
@@ -135,6 +135,34 @@ fn a_position_that_is_not_reached_yet_leads_to_a_snapshot_and_not_to_silence() {
                 drop(kept);
             }
         }
+    }
+}
+
+#[test]
+fn trades_follow_on_the_list_of_a_market_that_was_just_opened() {
+    let server = Server::fresh(&[]);
+    for round in 0..20 {
+        let channel = format!("market.m{round}.trades");
+        let mut watcher = Watcher::over_web_socket(&server, &[&channel]);
+        let mut seen = Seen::default();
+        seen.take(&watcher.next());
+        assert_eq!(seen.data[&channel], Value::Null);
+        // All of it comes in one batch.
+        let mut bytes = frame(&["MARKET.CREATE", &format!("m{round}")]);
+        for at in 0..15 {
+            for (side, user) in [("BUY", "alice"), ("SELL", "bob")] {
+                let (market, order) = (format!("m{round}"), format!("{side}{at}"));
+                bytes.extend(frame(&["ORDER.PLACE", &market, &order, user, side, "LIMIT", "100", "1"]));
+            }
+        }
+        let mut socket = server.socket();
+        socket.send(&bytes);
+        (0..31).for_each(|_| assert!(socket.reply().starts_with("[1 ")));
+        // A delta on what is not there is refused by `Seen`.
+        while seen.trades.last() != Some(&15) {
+            seen.take(&watcher.next());
+        }
+        assert_eq!(seen.trades, (1..=15).collect::<Vec<u64>>());
     }
 }
 
