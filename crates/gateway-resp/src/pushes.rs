@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use scarce_gateway::Caller;
 use scarce_push::{Asked, ChannelError, Full, Message, Subscriber};
 
 use super::output::Output;
@@ -36,7 +37,7 @@ enum Refusal {
 }
 
 impl Pushes {
-    fn new(session: u64, turn: &Turn<'_>) -> Self {
+    fn new(session: u64, key: Option<&str>, turn: &Turn<'_>) -> Self {
         let (mailbox, token) = (turn.mailbox.clone(), turn.token);
         let wake = move || {
             // The connection's owner may be gone; then nobody listens.
@@ -44,7 +45,7 @@ impl Pushes {
             (mailbox.wake)();
         };
         Self {
-            subscriber: Subscriber::new(turn.shared.push.clone(), Arc::new(wake)),
+            subscriber: Subscriber::new(turn.shared.push.clone(), key, Arc::new(wake)),
             written: BTreeMap::new(),
             names: BTreeMap::new(),
         }
@@ -142,8 +143,8 @@ impl Session {
         let (read, command) = (asked.channel.read, &asked.channel.command);
         self.check(read, command).map_err(|lack| Refusal::Unfit(Unfit::Lacks(lack)))?;
         self.count_now(read, command, turn).map_err(|beyond| Refusal::Unfit(Unfit::Beyond(beyond)))?;
-        let id = self.id;
-        let pushes = self.pushes.get_or_insert_with(|| Pushes::new(id, turn).into());
+        let (id, key) = (self.id, self.caller.as_ref().and_then(Caller::key));
+        let pushes = self.pushes.get_or_insert_with(|| Pushes::new(id, key, turn).into());
         let name: Arc<str> = asked.channel.name.as_str().into();
         pushes.subscriber.subscribe(asked).map_err(Refusal::Full)?;
         pushes.note(name, written);

@@ -128,10 +128,16 @@ impl Caller {
         self.grant.as_ref().map_or("", |grant| &grant.namespace)
     }
 
+    /// The public part of the key that it showed.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        self.grant.as_ref().map(|grant| grant.id_text.as_str())
+    }
+
     /// Who asks, for the limits of rate.
     #[must_use]
     pub fn asker(&self, address: IpAddr) -> Asker<'_> {
-        Asker { address, key: self.grant.as_ref().map(|grant| grant.id_text.as_str()) }
+        Asker { address, key: self.key() }
     }
 
     /// Whether its requests must be checked, or have a namespace: not with the password, nor with a key of everything in

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::channel::{Channel, Contents};
 use super::mailbox::Listener;
 use super::message;
+use super::shares::Share;
 use super::tape::{Tape, Update};
 use super::view::{self, View};
 
@@ -28,6 +29,8 @@ pub(crate) struct Held {
     pub(crate) channel: Channel,
     pub(crate) name: Arc<str>,
     pub(crate) partition: u32,
+    /// Which key it counts for.
+    share: Option<Arc<Share>>,
     /// Whether its read command is about to be sent.
     is_pending: AtomicBool,
     inner: Mutex<Inner>,
@@ -54,7 +57,7 @@ pub(crate) struct Inner {
 }
 
 impl Held {
-    pub(crate) fn new(channel: Channel, partition: u32) -> Arc<Self> {
+    pub(crate) fn new(channel: Channel, partition: u32, share: Option<Arc<Share>>) -> Arc<Self> {
         let inner = Inner {
             tape: Tape::default(),
             is_current: false,
@@ -72,6 +75,7 @@ impl Held {
             channel,
             name,
             partition,
+            share,
             is_pending: AtomicBool::new(false),
             inner: Mutex::new(inner),
         })
@@ -79,6 +83,10 @@ impl Held {
 
     pub(crate) fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn share(&self) -> Option<&Share> {
+        self.share.as_deref()
     }
 
     pub(crate) fn is_of_trades(&self) -> bool {

@@ -12,6 +12,7 @@ use super::follower;
 use super::held::Held;
 use super::mailbox::Listener;
 use super::partition::Partition;
+use super::shares::{Share, Shares, has_room};
 
 /// The most channels to which one subscriber listens.
 const SUBSCRIPTIONS_OF_ONE_MAX: usize = 1_000;
@@ -76,6 +77,11 @@ pub enum Full {
     /// The server has as many as it may have.
     #[error("the server has as many subscriptions or channels as it may have; try again later")]
     OfAll,
+    /// The key has as many as it may have, and leaves the others to other keys.
+    #[error(
+        "this key has as many subscriptions or channels as are left for others; end some, or try again later"
+    )]
+    OfKey,
     /// The server is ending, or the system gives no thread.
     #[error("the server cannot follow its log for subscribers at the moment; try again later")]
     Unavailable,
@@ -87,6 +93,7 @@ pub struct Hub {
     pub(crate) partitions: Vec<Partition>,
     /// What is counted.
     pub figures: PushFigures,
+    pub(crate) shares: Shares,
     is_ended: AtomicBool,
 }
 
@@ -99,6 +106,7 @@ impl Hub {
             engine,
             partitions,
             figures: PushFigures::default(),
+            shares: Shares::default(),
             is_ended: AtomicBool::new(false),
         })
     }
@@ -113,17 +121,26 @@ impl Hub {
         self.is_ended.load(Ordering::Acquire)
     }
 
-    pub(crate) fn check_room(&self, subscriptions_of_one: usize) -> Result<(), Full> {
+    pub(crate) fn check_room(&self, subscriptions_of_one: usize, share: Option<&Share>) -> Result<(), Full> {
+        let all = &self.figures.subscriptions;
         match () {
             () if self.is_ended() => Err(Full::Unavailable),
             () if subscriptions_of_one >= SUBSCRIPTIONS_OF_ONE_MAX => Err(Full::OfOne),
-            () if self.figures.subscriptions.get() >= SUBSCRIPTIONS_MAX => Err(Full::OfAll),
+            () if !has_room(SUBSCRIPTIONS_MAX, all, None) => Err(Full::OfAll),
+            () if !has_room(SUBSCRIPTIONS_MAX, all, share.map(|share| &share.subscriptions)) => {
+                Err(Full::OfKey)
+            }
             () => Ok(()),
         }
     }
 
-    pub(crate) fn has_room_for_channel(&self) -> bool {
-        self.figures.channels.get() < CHANNELS_MAX
+    pub(crate) fn check_room_for_channel(&self, share: Option<&Share>) -> Result<(), Full> {
+        let all = &self.figures.channels;
+        match () {
+            () if !has_room(CHANNELS_MAX, all, None) => Err(Full::OfAll),
+            () if !has_room(CHANNELS_MAX, all, share.map(|share| &share.channels)) => Err(Full::OfKey),
+            () => Ok(()),
+        }
     }
 
     /// What the updates of each channel may take.
@@ -138,10 +155,11 @@ impl Hub {
         channel: Channel,
         after: Option<Position>,
         listener: &Arc<Listener>,
+        share: Option<&Arc<Share>>,
     ) -> Result<Arc<Held>, Full> {
         let number = placement::partition(&channel.resource, self.engine.partitions());
         let partition = self.partitions.get(number as usize).ok_or(Full::Unavailable)?;
-        let held = partition.listen(self, channel, number, after, listener)?;
+        let held = partition.listen(self, (channel, share), number, after, listener)?;
         follower::ensure(self, number)?;
         Ok(held)
     }

@@ -25,6 +25,7 @@ mod mailbox;
 mod message;
 mod partition;
 mod routes;
+mod shares;
 mod subscriber;
 mod tape;
 mod view;

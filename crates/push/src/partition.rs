@@ -11,6 +11,7 @@ use super::channel::Channel;
 use super::held::Held;
 use super::hub::{Full, Hub};
 use super::mailbox::Listener;
+use super::shares::Share;
 
 /// How long a channel is held that nobody listens to, for those who come back.
 const IDLE_MAX: Duration = Duration::from_secs(30);
@@ -49,7 +50,7 @@ impl Partition {
     pub(crate) fn listen(
         &self,
         hub: &Hub,
-        channel: Channel,
+        (channel, share): (Channel, Option<&Arc<Share>>),
         number: u32,
         after: Option<Position>,
         listener: &Arc<Listener>,
@@ -58,10 +59,11 @@ impl Partition {
         let known = registry.channels.get(channel.name.as_str()).cloned();
         let held = match known {
             Some(held) => held,
-            None if !hub.has_room_for_channel() => return Err(Full::OfAll),
             None => {
-                let held = Held::new(channel, number);
+                hub.check_room_for_channel(share.map(Arc::as_ref))?;
+                let held = Held::new(channel, number, share.cloned());
                 hub.figures.channels.add(1);
+                share.iter().for_each(|share| share.channels.add(1));
                 registry.channels.insert(held.name.clone(), held.clone());
                 registry.fresh.push(held.clone());
                 held
@@ -105,7 +107,8 @@ impl Partition {
         let is_over = |held: &Held| {
             let inner = held.inner();
             let since = inner.idle_since.filter(|_| inner.listeners() == 0);
-            since.is_some_and(|since| now - since > IDLE_MAX || !hub.has_room_for_channel())
+            let is_short = || hub.check_room_for_channel(held.share()).is_err();
+            since.is_some_and(|since| now - since > IDLE_MAX || is_short())
         };
         registry.channels.retain(|_, held| {
             let stays = !is_over(held);
@@ -115,6 +118,7 @@ impl Partition {
             stays
         });
         hub.figures.channels.subtract(gone.len() as u64);
+        gone.iter().filter_map(|held| held.share()).for_each(|share| share.channels.subtract(1));
         let is_last = registry.channels.is_empty() || hub.is_ended();
         if is_last {
             registry.follower = None;

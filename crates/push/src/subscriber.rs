@@ -11,10 +11,13 @@ use super::held::{Held, Inner};
 use super::hub::{Full, Hub};
 use super::mailbox::{Listener, Mailbox};
 use super::message::{End, Message};
+use super::shares::Share;
 
 /// Who listens to channels. It keeps its place in each, and is woken when one has something new.
 pub struct Subscriber {
     hub: Arc<Hub>,
+    /// What all with the same key have.
+    share: Option<Arc<Share>>,
     mailbox: Arc<Mailbox>,
     subscriptions: BTreeMap<u64, Subscription>,
     ids: BTreeMap<Arc<str>, u64>,
@@ -43,12 +46,13 @@ enum Taken {
 }
 
 impl Subscriber {
-    /// A subscriber without subscriptions. `wake` is called, from any thread, when there is something to take after
+    /// A subscriber without subscriptions, and the key that it showed, if it did. `wake` is called, from any thread, when there is something to take after
     /// [`Subscriber::take_next`] had nothing; it must not block.
     #[must_use]
-    pub fn new(hub: Arc<Hub>, wake: Waker) -> Self {
+    pub fn new(hub: Arc<Hub>, key: Option<&str>, wake: Waker) -> Self {
         hub.figures.subscribers.add(1);
         Self {
+            share: key.map(|key| hub.shares.of(key)),
             hub,
             mailbox: Mailbox::new(wake),
             subscriptions: BTreeMap::new(),
@@ -66,13 +70,14 @@ impl Subscriber {
         if self.ids.contains_key(asked.channel.name.as_str()) {
             return Ok(());
         }
-        self.hub.check_room(self.subscriptions.len())?;
+        self.hub.check_room(self.subscriptions.len(), self.share.as_deref())?;
         let id = self.last_id + 1;
         let listener = Listener::new(self.mailbox.clone(), id);
         let Asked { channel, after, conflates } = asked;
-        let held = self.hub.listen(channel, after, &listener)?;
+        let held = self.hub.listen(channel, after, &listener, self.share.as_ref())?;
         self.last_id = id;
         self.hub.figures.subscriptions.add(1);
+        self.share.iter().for_each(|share| share.subscriptions.add(1));
         self.ids.insert(held.name.clone(), id);
         let (generation, position) = (held.inner().generation(), Position::default());
         let subscription =
@@ -93,6 +98,7 @@ impl Subscriber {
         self.ids.remove(&subscription.held.name);
         subscription.held.inner().leave(&subscription.listener);
         self.hub.figures.subscriptions.subtract(1);
+        self.share.iter().for_each(|share| share.subscriptions.subtract(1));
         true
     }
 

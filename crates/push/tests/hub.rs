@@ -70,7 +70,7 @@ impl Listening {
             // Nobody waits any more.
             let _ = wake.lock().expect("no panic").send(());
         };
-        let mut subscriber = Subscriber::new(hub.clone(), Arc::new(waker));
+        let mut subscriber = Subscriber::new(hub.clone(), None, Arc::new(waker));
         for channel in channels {
             subscriber.subscribe(Asked::parse(channel).expect("a channel")).expect("room");
         }

@@ -209,3 +209,41 @@ fn who_does_not_read_gets_nothing_that_happens_once_its_key_is_revoked() {
     let (_, last) = read_to_end(&mut slow);
     assert!(last <= sequence, "{last} was told, but {sequence} was the last when the key was revoked");
 }
+
+#[test]
+fn a_key_that_takes_all_channels_leaves_some_to_others() {
+    let data = TempDir::new().expect("a folder");
+    let key = |name: &str| keys(&data, &["create", "--name", name, "--scope", "read"]);
+    let (greedy, modest) = (key("greedy"), key("modest"));
+    let server = Server::start(data.path(), &[]);
+    let connect = |key: &str| {
+        let mut socket = server.socket();
+        assert_eq!(socket.call(&["AUTH", key]), "OK");
+        socket
+    };
+    let mut refusals = 0;
+    let all: Vec<_> = (0..21)
+        .map(|at| {
+            let names = (0..1_000).map(|number| format!("stock.s-{at}-{number}"));
+            let words: Vec<String> = std::iter::once("SUBSCRIBE".to_owned()).chain(names).collect();
+            let mut socket = connect(&greedy);
+            socket.send(&frame(&words));
+            socket.send(&frame(&["PING", "end"]));
+            let told: Vec<String> = std::iter::repeat_with(|| socket.reply())
+                .take_while(|reply| !reply.ends_with("end]") && reply != "end")
+                .collect();
+            let refused = told.iter().filter(|reply| reply.starts_with("-OVERLOADED this key has")).count();
+            refusals += refused;
+            socket
+        })
+        .collect();
+    assert_eq!(refusals, 11_000, "half of 20 000 are left");
+    assert_eq!(connect(&modest).call(&["SUBSCRIBE", "stock.x"]), "[subscribe stock.x 1]");
+    // A channel that is there already takes no room.
+    assert_eq!(connect(&greedy).call(&["SUBSCRIBE", "stock.s-0-0"]), "[subscribe stock.s-0-0 1]");
+    drop(all);
+    let mut again = connect(&greedy);
+    wait_until("what nobody listens to makes room", || {
+        again.call(&["SUBSCRIBE", "stock.again"]) == "[subscribe stock.again 1]"
+    });
+}

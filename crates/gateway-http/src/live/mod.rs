@@ -61,7 +61,7 @@ impl Listener {
         let reason = full.to_string();
         let outcome = match full {
             Full::Unavailable => Outcome { code: Code::Unavailable, facts: facts![reason.as_str()] },
-            Full::OfOne | Full::OfAll => {
+            Full::OfOne | Full::OfKey | Full::OfAll => {
                 Outcome { code: Code::Overloaded, facts: facts!["subscriptions", Figure::Absent] }
             }
         };

@@ -104,7 +104,8 @@ impl Connection {
     fn new(socket: WebSocket, shared: Arc<HttpShared>, listener: Listener, kept: Kept) -> Self {
         let news = Arc::new(Notify::new());
         let wake = news.clone();
-        let subscriber = Subscriber::new(shared.push.clone(), Arc::new(move || wake.notify_one()));
+        let subscriber =
+            Subscriber::new(shared.push.clone(), listener.caller.key(), Arc::new(move || wake.notify_one()));
         let now = Instant::now();
         Self { socket, shared, listener, kept, subscriber, news, heard_at: now, told_at: now, pinged_at: now }
     }

@@ -58,7 +58,8 @@ pub(crate) async fn handle(
     let listener = Listener { caller, address, speech };
     let news = Arc::new(Notify::new());
     let wake = news.clone();
-    let mut subscriber = Subscriber::new(shared.push.clone(), Arc::new(move || wake.notify_one()));
+    let mut subscriber =
+        Subscriber::new(shared.push.clone(), listener.caller.key(), Arc::new(move || wake.notify_one()));
     let channels = all.iter().map(|asked| (asked.channel.name.clone(), asked.after)).collect();
     for asked in all {
         if let Err(problem) = listener.subscribe(&shared, &mut subscriber, asked) {
