@@ -1,188 +1,30 @@
-//! Making a new data directory from another one, as it was at a sequence or a time.
+//! What of a partition is restored: found by folding its log up to the wanted place.
 
 use std::io;
 
 use scarce_core::codec::Input;
-use scarce_core::event::{Entry, epoch};
+use scarce_core::event::Entry;
 use scarce_core::machine::Machine;
 use scarce_core::state;
-use scarce_core::types::TimeMs;
 
+use super::{RestoreError, Until};
 use crate::EmbeddedError;
-use crate::consumers::Registry;
-use crate::error::explain;
-use crate::fold::{FoldError, fold};
-use crate::journal::{self, Boundary, Frame, RecoveryStart, Refusal};
-use crate::look::PartitionFiles;
+use crate::fold::FoldError;
+use crate::journal::{self, Boundary, Frame, Refusal};
 use crate::partition::PartitionHome;
-use crate::receipts;
-use crate::recovery::{BEGUN_MARK, load_machine, look_at, machine_settings, newest_machine_at, random_salt};
+use crate::recovery::load_machine;
 use crate::snapshot::{self, SnapshotInfo};
 use crate::storage::Storage;
 
-/// How much of a partition is restored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Until {
-    /// All of it.
-    End,
-    /// All entries that end at this sequence or before.
-    Sequence(u64),
-    /// All entries up to the last one with this stamp or an earlier one. Where stamps pass it twice, because the clock was
-    /// ahead and was put right, that is refused.
-    Time(TimeMs),
-    /// All entries but those at the end whose stamps are later.
-    LastBefore(TimeMs),
-}
-
-impl Until {
-    fn covers(self, sequence: u64, at: TimeMs) -> bool {
-        match self {
-            Self::End => true,
-            Self::Sequence(last) => sequence <= last,
-            Self::Time(last) | Self::LastBefore(last) => at <= last,
-        }
-    }
-}
-
-/// What was restored of a partition, and what was not.
-#[derive(Debug)]
-pub struct Restored {
-    /// The last sequence.
-    pub sequence: u64,
-    /// Its stamp.
-    pub at: TimeMs,
-    /// The digest of the state there.
-    pub digest: u128,
-    /// The epoch that the log was brought to; the first start has a higher one.
-    pub epoch: u64,
-    /// How many events of the source come later.
-    pub events_left_out: u64,
-    /// Why it is not known how many there are, or what else of the source could not be used.
-    pub problems: Vec<String>,
-}
-
-/// Why a partition cannot be restored as asked.
-#[derive(Debug, thiserror::Error)]
-pub enum RestoreError {
-    /// The state at the wanted place cannot be made any more.
-    #[error(
-        "partition {partition} can be restored from sequence {first} on (stamp {first_at}); what lies before has been dropped from the journal"
-    )]
-    TooEarly {
-        /// Which partition.
-        partition: u32,
-        /// The first sequence that can be reached.
-        first: u64,
-        /// Its stamp.
-        first_at: TimeMs,
-    },
-    /// Nothing that leads to a state is there.
-    #[error(
-        "partition {partition} has no whole snapshot from which its journal, which begins at sequence {first}, goes on; look for an older or more complete copy"
-    )]
-    NoSnapshot {
-        /// Which partition.
-        partition: u32,
-        /// Where the journal begins.
-        first: u64,
-    },
-    /// Stamps go back, so a time does not name one place.
-    #[error(
-        "partition {partition} passes this time after sequence {first} and again after sequence {last}, because the clock was ahead and was put right; name one of them with --through {partition}:{first} or --through {partition}:{last}"
-    )]
-    PassedTwice {
-        /// Which partition.
-        partition: u32,
-        /// The last sequence before it is passed first.
-        first: u64,
-        /// The last sequence before it is passed last.
-        last: u64,
-    },
-    /// The log ends before the wanted sequence.
-    #[error("partition {partition} ends at sequence {last}; ask for one up to that")]
-    TooLate {
-        /// Which partition.
-        partition: u32,
-        /// Its last sequence.
-        last: u64,
-    },
-    /// The copy is not what was read: it is not to be used.
-    #[error(
-        "the copy of partition {partition} does not give the state that the source gives; the disk may be faulty"
-    )]
-    Differs {
-        /// Which partition.
-        partition: u32,
-    },
-}
-
-/// How many leaderships the epoch is raised by. The source's server may have been started again since the copy was
-/// taken: what is logged after the restore comes in the order of epochs after all of that.
-const EPOCH_MARGIN: u64 = 1_000;
-
-/// Restores a partition from `source` into the empty directory `target`, and verifies it by recovering it. `source` is
-/// only read.
-///
-/// # Errors
-/// When the source cannot be read up to the wanted place, the target cannot be written, or does not verify.
-pub fn restore_partition(
-    source: &PartitionFiles<'_>,
-    target: &PartitionFiles<'_>,
-    until: Until,
-    settings: &state::StateSettings,
-    on_progress: &mut dyn FnMut(journal::JournalProgress),
-) -> Result<Restored, EmbeddedError> {
-    let settings = machine_settings(settings, source.deployment);
-    let from = look_at(&source.storage, source.deployment, source.partition);
-    let mut to = look_at(&target.storage, target.deployment, target.partition);
-    let mut problems = Vec::new();
-    let snapshots = good_snapshots(&from, until, &settings, &mut problems)?;
-    let mut plan = RestorePlan::new(&from, until, &settings, &snapshots.eligible)?;
-    let mut result = plan.read(&from, &snapshots, on_progress);
-    if let Some(last) = plan.place_beyond()? {
-        plan = RestorePlan::new(&from, Until::Sequence(last), &settings, &snapshots.eligible)?;
-        result = plan.read(&from, &snapshots, on_progress);
-    }
-    match result {
-        // What comes after the place is not needed, and may be the reason for restoring.
-        Err(error) if plan.is_reached() => problems.push(format!("what comes later cannot be read: {error}")),
-        Err(error) => return Err(error),
-        Ok(()) => {}
-    }
-    plan.check_end(until)?;
-    to.segment_bytes = plan.segment_bytes;
-    journal::copy_through(&*from.storage, &*to.storage, &from.journal_settings(), &plan.boundary)?;
-    for (name, info) in snapshots.eligible.iter().filter(|(_, info)| info.sequence <= plan.machine.sequence())
-    {
-        copy_file(&*from.storage, &*to.storage, name, info)?;
-    }
-    receipts::copy_through(&from, &to, plan.machine.sequence())?;
-    if let Err(error) = Registry::copy_through(&*from.storage, &*to.storage, plan.machine.sequence()) {
-        problems.push(format!("what consumers had confirmed is left out: {}", explain(&error)));
-    }
-    to.storage.create(BEGUN_MARK)?.sync_data()?;
-    to.storage.sync_directory()?;
-    let epoch = epoch::advanced(plan.epoch.max(snapshots.epoch), EPOCH_MARGIN, random_salt()?);
-    settle(&to, &settings, &plan, epoch)?;
-    Ok(Restored {
-        sequence: plan.machine.sequence(),
-        at: plan.machine.state().at,
-        digest: plan.machine.state().digest(None),
-        epoch,
-        events_left_out: plan.events_left_out,
-        problems,
-    })
-}
-
-struct GoodSnapshots {
+pub(super) struct GoodSnapshots {
     /// Those that are good and not beyond the wanted place, oldest first.
-    eligible: Vec<(String, SnapshotInfo)>,
+    pub(super) eligible: Vec<(String, SnapshotInfo)>,
     /// The highest epoch of any.
-    epoch: u64,
+    pub(super) epoch: u64,
     durable_through: u64,
 }
 
-fn good_snapshots(
+pub(super) fn good_snapshots(
     home: &PartitionHome,
     until: Until,
     settings: &state::StateSettings,
@@ -205,24 +47,24 @@ fn good_snapshots(
 }
 
 /// What is to be copied, found by folding.
-struct RestorePlan {
+pub(crate) struct RestorePlan {
     partition: u32,
     until: Until,
-    machine: Machine,
+    pub(super) machine: Machine,
     base: u64,
-    boundary: Boundary,
-    segment_bytes: u64,
+    pub(super) boundary: Boundary,
+    pub(super) segment_bytes: u64,
     /// Whether the wanted place was passed.
     is_cut: bool,
-    events_left_out: u64,
+    pub(super) events_left_out: u64,
     /// Behind the cut, the last sequences before the wanted time is passed again: the first and the last of them.
     again: Option<(u64, u64)>,
     was_beyond: bool,
-    epoch: u64,
+    pub(super) epoch: u64,
 }
 
 impl RestorePlan {
-    fn new(
+    pub(super) fn new(
         home: &PartitionHome,
         until: Until,
         settings: &state::StateSettings,
@@ -258,7 +100,7 @@ impl RestorePlan {
     }
 
     /// Folds the journal up to the wanted place, comparing with the snapshots on the way, and counts what comes later.
-    fn read(
+    pub(super) fn read(
         &mut self,
         home: &PartitionHome,
         snapshots: &GoodSnapshots,
@@ -341,7 +183,7 @@ impl RestorePlan {
     }
 
     /// The wanted place where it lies behind the cut: stamps go back where the clock was put right.
-    fn place_beyond(&self) -> Result<Option<u64>, RestoreError> {
+    pub(super) fn place_beyond(&self) -> Result<Option<u64>, RestoreError> {
         let Some((behind, last)) = self.again else { return Ok(None) };
         let partition = self.partition;
         let first = if self.machine.sequence() > 0 { self.machine.sequence() } else { behind };
@@ -352,12 +194,12 @@ impl RestorePlan {
     }
 
     /// Whether nothing more is wanted.
-    fn is_reached(&self) -> bool {
+    pub(super) fn is_reached(&self) -> bool {
         self.is_cut || self.until == Until::Sequence(self.machine.sequence())
     }
 
     /// Refuses what would be another place than the wanted one.
-    fn check_end(&self, until: Until) -> Result<(), EmbeddedError> {
+    pub(super) fn check_end(&self, until: Until) -> Result<(), EmbeddedError> {
         let (partition, last) = (self.partition, self.machine.sequence());
         match until {
             Until::Sequence(wanted) if !self.is_cut && wanted > last => {
@@ -386,7 +228,7 @@ fn no_base(home: &PartitionHome, first: u64, until: Until) -> EmbeddedError {
     }
 }
 
-fn copy_file(
+pub(super) fn copy_file(
     source: &dyn Storage,
     target: &dyn Storage,
     name: &str,
@@ -394,34 +236,5 @@ fn copy_file(
 ) -> Result<(), EmbeddedError> {
     let mut reader = snapshot::load(source, name, &info.owner)?;
     snapshot::write(target, info, &mut |out| io::copy(&mut reader, out).map(|_| ()))?;
-    Ok(())
-}
-
-/// Recovers the copy as a start would, compares, and raises its epoch.
-fn settle(
-    home: &PartitionHome,
-    settings: &state::StateSettings,
-    plan: &RestorePlan,
-    epoch: u64,
-) -> Result<(), EmbeddedError> {
-    let (mut machine, newest) = newest_machine_at(home, settings)?;
-    let durable_through = newest.durable_through();
-    let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: false };
-    let mut recovered = journal::recover(
-        home.storage.clone(),
-        home.journal_settings(),
-        start,
-        &mut |frame| Ok(fold(&mut machine, frame.payload)?),
-        &mut |_| {},
-    )?;
-    let is_same = machine.sequence() == plan.machine.sequence()
-        && recovered.last_sequence == machine.sequence()
-        && machine.state().digest(None) == plan.machine.state().digest(None);
-    if !is_same {
-        return Err(RestoreError::Differs { partition: home.partition }.into());
-    }
-    let next = recovered.writer.next_sequence();
-    recovered.writer.append(epoch, next, next - 1, &[])?;
-    recovered.writer.sync()?;
     Ok(())
 }

@@ -1,0 +1,201 @@
+//! Making a new data directory from another one, as it was at a sequence or a time.
+
+mod plan;
+
+use scarce_core::event::epoch;
+use scarce_core::state;
+use scarce_core::types::TimeMs;
+
+use crate::EmbeddedError;
+use crate::consumers::Registry;
+use crate::error::explain;
+use crate::fold::fold;
+use crate::journal::{self, RecoveryStart};
+use crate::look::PartitionFiles;
+use crate::partition::PartitionHome;
+use crate::receipts;
+use crate::recovery::{BEGUN_MARK, look_at, machine_settings, newest_machine_at, random_salt};
+use plan::{RestorePlan, copy_file, good_snapshots};
+
+/// How much of a partition is restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// All of it.
+    End,
+    /// All entries that end at this sequence or before.
+    Sequence(u64),
+    /// All entries up to the last one with this stamp or an earlier one. Where stamps pass it twice, because the clock was
+    /// ahead and was put right, that is refused.
+    Time(TimeMs),
+    /// All entries but those at the end whose stamps are later.
+    LastBefore(TimeMs),
+}
+
+impl Until {
+    fn covers(self, sequence: u64, at: TimeMs) -> bool {
+        match self {
+            Self::End => true,
+            Self::Sequence(last) => sequence <= last,
+            Self::Time(last) | Self::LastBefore(last) => at <= last,
+        }
+    }
+}
+
+/// What was restored of a partition, and what was not.
+#[derive(Debug)]
+pub struct Restored {
+    /// The last sequence.
+    pub sequence: u64,
+    /// Its stamp.
+    pub at: TimeMs,
+    /// The digest of the state there.
+    pub digest: u128,
+    /// The epoch that the log was brought to; the first start has a higher one.
+    pub epoch: u64,
+    /// How many events of the source come later.
+    pub events_left_out: u64,
+    /// Why it is not known how many there are, or what else of the source could not be used.
+    pub problems: Vec<String>,
+}
+
+/// Why a partition cannot be restored as asked.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// The state at the wanted place cannot be made any more.
+    #[error(
+        "partition {partition} can be restored from sequence {first} on (stamp {first_at}); what lies before has been dropped from the journal"
+    )]
+    TooEarly {
+        /// Which partition.
+        partition: u32,
+        /// The first sequence that can be reached.
+        first: u64,
+        /// Its stamp.
+        first_at: TimeMs,
+    },
+    /// Nothing that leads to a state is there.
+    #[error(
+        "partition {partition} has no whole snapshot from which its journal, which begins at sequence {first}, goes on; look for an older or more complete copy"
+    )]
+    NoSnapshot {
+        /// Which partition.
+        partition: u32,
+        /// Where the journal begins.
+        first: u64,
+    },
+    /// Stamps go back, so a time does not name one place.
+    #[error(
+        "partition {partition} passes this time after sequence {first} and again after sequence {last}, because the clock was ahead and was put right; name one of them with --through {partition}:{first} or --through {partition}:{last}"
+    )]
+    PassedTwice {
+        /// Which partition.
+        partition: u32,
+        /// The last sequence before it is passed first.
+        first: u64,
+        /// The last sequence before it is passed last.
+        last: u64,
+    },
+    /// The log ends before the wanted sequence.
+    #[error("partition {partition} ends at sequence {last}; ask for one up to that")]
+    TooLate {
+        /// Which partition.
+        partition: u32,
+        /// Its last sequence.
+        last: u64,
+    },
+    /// The copy is not what was read: it is not to be used.
+    #[error(
+        "the copy of partition {partition} does not give the state that the source gives; the disk may be faulty"
+    )]
+    Differs {
+        /// Which partition.
+        partition: u32,
+    },
+}
+
+/// How many leaderships the epoch is raised by. The source's server may have been started again since the copy was
+/// taken: what is logged after the restore comes in the order of epochs after all of that.
+const EPOCH_MARGIN: u64 = 1_000;
+
+/// Restores a partition from `source` into the empty directory `target`, and verifies it by recovering it. `source` is
+/// only read.
+///
+/// # Errors
+/// When the source cannot be read up to the wanted place, the target cannot be written, or does not verify.
+pub fn restore_partition(
+    source: &PartitionFiles<'_>,
+    target: &PartitionFiles<'_>,
+    until: Until,
+    settings: &state::StateSettings,
+    on_progress: &mut dyn FnMut(journal::JournalProgress),
+) -> Result<Restored, EmbeddedError> {
+    let settings = machine_settings(settings, source.deployment);
+    let from = look_at(&source.storage, source.deployment, source.partition);
+    let mut to = look_at(&target.storage, target.deployment, target.partition);
+    let mut problems = Vec::new();
+    let snapshots = good_snapshots(&from, until, &settings, &mut problems)?;
+    let mut plan = RestorePlan::new(&from, until, &settings, &snapshots.eligible)?;
+    let mut result = plan.read(&from, &snapshots, on_progress);
+    if let Some(last) = plan.place_beyond()? {
+        plan = RestorePlan::new(&from, Until::Sequence(last), &settings, &snapshots.eligible)?;
+        result = plan.read(&from, &snapshots, on_progress);
+    }
+    match result {
+        // What comes after the place is not needed, and may be the reason for restoring.
+        Err(error) if plan.is_reached() => problems.push(format!("what comes later cannot be read: {error}")),
+        Err(error) => return Err(error),
+        Ok(()) => {}
+    }
+    plan.check_end(until)?;
+    to.segment_bytes = plan.segment_bytes;
+    journal::copy_through(&*from.storage, &*to.storage, &from.journal_settings(), &plan.boundary)?;
+    for (name, info) in snapshots.eligible.iter().filter(|(_, info)| info.sequence <= plan.machine.sequence())
+    {
+        copy_file(&*from.storage, &*to.storage, name, info)?;
+    }
+    receipts::copy_through(&from, &to, plan.machine.sequence())?;
+    if let Err(error) = Registry::copy_through(&*from.storage, &*to.storage, plan.machine.sequence()) {
+        problems.push(format!("what consumers had confirmed is left out: {}", explain(&error)));
+    }
+    to.storage.create(BEGUN_MARK)?.sync_data()?;
+    to.storage.sync_directory()?;
+    let epoch = epoch::advanced(plan.epoch.max(snapshots.epoch), EPOCH_MARGIN, random_salt()?);
+    settle(&to, &settings, &plan, epoch)?;
+    Ok(Restored {
+        sequence: plan.machine.sequence(),
+        at: plan.machine.state().at,
+        digest: plan.machine.state().digest(None),
+        epoch,
+        events_left_out: plan.events_left_out,
+        problems,
+    })
+}
+
+/// Recovers the copy as a start would, compares, and raises its epoch.
+fn settle(
+    home: &PartitionHome,
+    settings: &state::StateSettings,
+    plan: &RestorePlan,
+    epoch: u64,
+) -> Result<(), EmbeddedError> {
+    let (mut machine, newest) = newest_machine_at(home, settings)?;
+    let durable_through = newest.durable_through();
+    let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: false };
+    let mut recovered = journal::recover(
+        home.storage.clone(),
+        home.journal_settings(),
+        start,
+        &mut |frame| Ok(fold(&mut machine, frame.payload)?),
+        &mut |_| {},
+    )?;
+    let is_same = machine.sequence() == plan.machine.sequence()
+        && recovered.last_sequence == machine.sequence()
+        && machine.state().digest(None) == plan.machine.state().digest(None);
+    if !is_same {
+        return Err(RestoreError::Differs { partition: home.partition }.into());
+    }
+    let next = recovered.writer.next_sequence();
+    recovered.writer.append(epoch, next, next - 1, &[])?;
+    recovered.writer.sync()?;
+    Ok(())
+}
