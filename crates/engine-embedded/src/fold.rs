@@ -42,13 +42,20 @@ pub(crate) fn fold(machine: &mut Machine, payload: &[u8]) -> Result<(), FoldErro
     while !input.is_empty() {
         let sequence = machine.sequence();
         let entry = Entry::read(&mut input).map_err(|source| FoldError::Malformed { sequence, source })?;
-        if entry.sequence_last() <= sequence {
-            continue;
-        }
-        if entry.head.sequence_first != sequence + 1 {
-            return Err(FoldError::Gap { sequence, found: entry.head.sequence_first });
-        }
-        machine.apply(&entry);
+        fold_entry(machine, &entry)?;
     }
+    Ok(())
+}
+
+/// Applies an entry, unless the machine has seen it.
+pub(crate) fn fold_entry(machine: &mut Machine, entry: &Entry) -> Result<(), FoldError> {
+    let sequence = machine.sequence();
+    if entry.sequence_last() <= sequence {
+        return Ok(());
+    }
+    if entry.head.sequence_first != sequence + 1 {
+        return Err(FoldError::Gap { sequence, found: entry.head.sequence_first });
+    }
+    machine.apply(entry);
     Ok(())
 }

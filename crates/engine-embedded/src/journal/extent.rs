@@ -6,10 +6,11 @@ use std::collections::VecDeque;
 use crate::storage::{Storage, StorageFile};
 
 use super::bytes::index;
-use super::frame::{Flaw, FrameHeader};
+use super::frame::{FRAME_HEADER_BYTES, Flaw, FrameHeader};
 use super::listing::{self, SegmentFile};
 use super::scan::{SCAN_BYTES, Window, claimed_after, read_frame};
 use super::segment::{FORMAT_VERSION, SEGMENT_HEADER_BYTES};
+use super::survey::Frame;
 use super::{JournalError, JournalSettings};
 
 /// What is known of a journal before it is read.
@@ -242,6 +243,21 @@ impl<'a> Walk<'a> {
             Ok((header, payload)) => Ok(LastFrame { epoch: header.epoch, payload: payload.to_vec() }),
             Err(flaw) => Err(self.corrupt(flaw)),
         }
+    }
+
+    /// The frame that was stepped over last, from what was checked then.
+    pub(super) fn frame(&mut self, Place { offset, end, header }: Place) -> Result<Frame<'_>, JournalError> {
+        let bytes = self.window.fetch(&*self.file, offset, index(end - offset))?;
+        let until = FRAME_HEADER_BYTES + index(header.payload_bytes.into());
+        Ok(Frame {
+            segment: self.segment.header.segment,
+            offset,
+            epoch: header.epoch,
+            first_sequence: header.first_sequence,
+            last_sequence: header.last_sequence,
+            synced_through: header.synced_through,
+            payload: bytes.get(FRAME_HEADER_BYTES..until).unwrap_or_default(),
+        })
     }
 
     fn extent(&self, head: Vec<u8>, end: u64, last: Option<LastFrame>) -> Extent {

@@ -3,11 +3,12 @@
 use crate::storage::Storage;
 
 use super::bytes::index;
-use super::extent::Walk;
+use super::extent::{Place, Walk};
 use super::frame::Flaw;
 use super::listing::{self, SegmentFile};
 use super::segment::{SEGMENT_HEADER_BYTES, segment_name};
-use super::{JournalError, JournalSettings};
+use super::survey::OnFrame;
+use super::{Boundary, JournalError, JournalSettings};
 
 /// Bytes of a segment that a copy lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +58,23 @@ impl JournalTail {
         Ok(Self { offset, crc, next_sequence, epoch, segment })
     }
 
+    /// The place where a copy ends that was made up to a boundary with whole frames.
+    ///
+    /// # Errors
+    /// As [`JournalTail::open`].
+    pub fn behind(
+        storage: &dyn Storage,
+        settings: &JournalSettings,
+        boundary: &Boundary,
+    ) -> Result<Self, JournalError> {
+        let is_wanted = |name: &String| segment_name(name).is_some_and(|(its, _)| its == boundary.segment);
+        let Some(name) = storage.list()?.into_iter().find(is_wanted) else {
+            let (path, sequence) = (storage.locate(""), boundary.last_sequence);
+            return Err(JournalError::Dropped { path, sequence });
+        };
+        Self::open(storage, settings, &name, boundary.offset)
+    }
+
     /// The last sequence before this place.
     #[must_use]
     pub fn sequence(&self) -> u64 {
@@ -100,6 +118,39 @@ impl JournalTail {
         Ok((tail, parts))
     }
 
+    /// Hands out the frames behind this place up to a durable sequence, and goes there. Gives how many bytes they have.
+    ///
+    /// # Errors
+    /// When they cannot be read, are damaged or were removed, or are refused.
+    pub fn follow(
+        &mut self,
+        storage: &dyn Storage,
+        settings: &JournalSettings,
+        durable_through: u64,
+        on_frame: &mut OnFrame<'_>,
+    ) -> Result<u64, JournalError> {
+        let mut bytes = 0;
+        while self.next_sequence <= durable_through {
+            let (name, path) = (self.segment.header.name(), self.segment.path.clone());
+            let sequence = self.next_sequence;
+            let taken = self.each_frame(storage, durable_through, &mut |walk, place| {
+                bytes += place.end - place.offset;
+                let frame = walk.frame(place)?;
+                on_frame(&frame).map_err(|source| JournalError::Consumer {
+                    sequence: place.header.first_sequence,
+                    path: path.clone(),
+                    offset: place.offset,
+                    source,
+                })?;
+                Ok(true)
+            });
+            let stopped = taken.map_err(|error| dropped(error, storage, &name, sequence))?;
+            let Some(flaw) = stopped else { break };
+            self.enter_next(storage, settings, flaw)?;
+        }
+        Ok(bytes)
+    }
+
     /// Appends whole frames to `bytes`; gives what ended the segment, if it ended.
     fn take_frames(
         &mut self,
@@ -108,24 +159,45 @@ impl JournalTail {
         room: usize,
         mut bytes: Vec<u8>,
     ) -> Result<(Vec<u8>, Option<Flaw>), JournalError> {
+        if bytes.len() >= room {
+            return Ok((bytes, None));
+        }
+        let stopped = self.each_frame(storage, durable_through, &mut |walk, place| {
+            // From what was checked: the file itself may be another segment's by now.
+            let frame = walk.window.fetch(&*walk.file, place.offset, index(place.end - place.offset))?;
+            bytes.extend_from_slice(frame);
+            Ok(bytes.len() < room)
+        })?;
+        Ok((bytes, stopped))
+    }
+
+    /// Walks over the frames of this segment behind this place, until `take` says that it is enough; gives what ended the
+    /// segment, if it ended.
+    fn each_frame(
+        &mut self,
+        storage: &dyn Storage,
+        durable_through: u64,
+        take: &mut TakeFrame<'_>,
+    ) -> Result<Option<Flaw>, JournalError> {
         let segment = self.segment.clone();
         let mut walk = Walk::begin(storage, &segment)?;
         (walk.offset, walk.crc) = (self.offset, self.crc);
         (walk.next_sequence, walk.epoch) = (self.next_sequence, self.epoch);
-        while walk.next_sequence <= durable_through && bytes.len() < room {
+        while walk.next_sequence <= durable_through {
             let place = match walk.step()? {
                 // A batch becomes durable as a whole.
                 Ok(place) if place.header.last_sequence <= durable_through => place,
                 Ok(_) => break,
-                Err(flaw) => return Ok((bytes, Some(flaw))),
+                Err(flaw) => return Ok(Some(flaw)),
             };
-            // From what was checked: the file itself may be another segment's by now.
-            let frame = walk.window.fetch(&*walk.file, place.offset, index(place.end - place.offset))?;
-            bytes.extend_from_slice(frame);
+            let goes_on = take(&mut walk, place)?;
             (self.offset, self.crc) = (walk.offset, walk.crc);
             (self.next_sequence, self.epoch) = (walk.next_sequence, walk.epoch);
+            if !goes_on {
+                break;
+            }
         }
-        Ok((bytes, None))
+        Ok(None)
     }
 
     /// Goes on to the segment that follows, which there must be where the next frame cannot be read here.
@@ -160,6 +232,9 @@ impl JournalTail {
         Ok(())
     }
 }
+
+/// Takes a frame that was walked over; says whether it takes more.
+type TakeFrame<'t> = dyn FnMut(&mut Walk<'_>, Place) -> Result<bool, JournalError> + 't;
 
 /// A missing file is no failure of the disk: the journal drops segments that nobody keeps.
 fn dropped(error: JournalError, storage: &dyn Storage, name: &str, sequence: u64) -> JournalError {

@@ -9,7 +9,7 @@ use scarce_core::state;
 
 use super::{RestoreError, Until};
 use crate::EmbeddedError;
-use crate::fold::FoldError;
+use crate::fold::{FoldError, fold_entry};
 use crate::journal::{self, Boundary, Frame, Refusal};
 use crate::partition::PartitionHome;
 use crate::recovery::load_machine;
@@ -135,7 +135,7 @@ impl RestorePlan {
             }
             kept = frame.payload.len() - input.len();
             self.boundary.last_sequence = entry.sequence_last();
-            self.fold(&entry)?;
+            fold_entry(&mut self.machine, &entry)?;
         }
         if kept == frame.payload.len() {
             self.boundary.segment = frame.segment;
@@ -146,18 +146,6 @@ impl RestorePlan {
             self.boundary.payload_bytes = kept;
         }
         if kept > 0 { self.compare(snapshots) } else { Ok(()) }
-    }
-
-    fn fold(&mut self, entry: &Entry) -> Result<(), FoldError> {
-        let sequence = self.machine.sequence();
-        if entry.sequence_last() <= sequence {
-            return Ok(());
-        }
-        if entry.head.sequence_first != sequence + 1 {
-            return Err(FoldError::Gap { sequence, found: entry.head.sequence_first });
-        }
-        self.machine.apply(entry);
-        Ok(())
     }
 
     fn compare(&self, snapshots: &[(String, SnapshotInfo)]) -> Result<(), Refusal> {
