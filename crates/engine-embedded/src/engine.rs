@@ -69,6 +69,38 @@ impl Embedded {
         Ok(self.known(partition)?.surplus_log_bytes())
     }
 
+    /// Takes no changes any more, until [`Embedded::resume`], and gives the last sequence of each partition, which is
+    /// durable. Reads are answered. Nothing is logged meanwhile, and no deadline ends.
+    ///
+    /// # Errors
+    /// When a partition does not come to rest; it takes changes again then.
+    pub fn rest(&self) -> Result<Vec<u64>, Failure> {
+        self.inboxes.iter().for_each(|inbox| inbox.set_resting(true));
+        let settled: Result<Vec<u64>, Failure> = self.inboxes.iter().map(Inbox::settle).collect();
+        if settled.is_err() {
+            self.resume();
+        }
+        settled
+    }
+
+    /// Takes changes again.
+    pub fn resume(&self) {
+        self.inboxes.iter().for_each(|inbox| inbox.set_resting(false));
+    }
+
+    /// Answers everything with the new place from now on.
+    pub fn move_to(&self, address: &str) {
+        self.inboxes.iter().for_each(|inbox| inbox.move_to(address));
+    }
+
+    /// Writes down how far consumers of the log and inputs of commands are.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn save_positions(&self) -> Result<(), Failure> {
+        self.inboxes.iter().try_for_each(Inbox::request_save)
+    }
+
     /// Notes which consumers stand on a position that the log does not have: files were put back one by one, and the
     /// list of consumers is newer than the journal.
     pub(crate) fn note_all_divergences(&self) -> Result<(), Failure> {

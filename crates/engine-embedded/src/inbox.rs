@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use scarce_core::event::{Entry, Histories, Position};
@@ -53,6 +54,13 @@ impl Drop for Mail {
             reply(vec![Err(failure); self.requests.len()]);
         }
     }
+}
+
+/// How long a partition may take to come to rest.
+const SETTLE_MAX: Duration = Duration::from_secs(5);
+
+fn stopped() -> Failure {
+    Failure::Unavailable { reason: "the engine has stopped".to_owned() }
 }
 
 struct InboxShared {
@@ -108,11 +116,43 @@ impl Inbox {
         }
     }
 
+    /// Lets the partition take no changes, or take them again.
+    pub(crate) fn set_resting(&self, rests: bool) {
+        self.shared.progress.set_resting(rests);
+        self.shared.waker.wake();
+    }
+
+    /// Answers nothing any more but where the deployment is.
+    pub(crate) fn move_to(&self, address: &str) {
+        self.shared.progress.move_to(address);
+    }
+
+    /// Waits until what was decided before is durable, and gives the last durable sequence.
+    pub(crate) fn settle(&self) -> Result<u64, Failure> {
+        let (sender, settled) = bounded(1);
+        let reply: Reply = Box::new(move |_| {
+            // Nobody waits any more.
+            let _ = sender.send(());
+        });
+        let mail = Mail { requests: Vec::new(), reply: Some(reply) };
+        let is_sent = self.shared.sender.send_timeout(mail, SETTLE_MAX).is_ok();
+        self.shared.waker.wake();
+        if !is_sent || settled.recv_timeout(SETTLE_MAX).is_err() {
+            let reason = format!("what was decided did not become durable in {} s", SETTLE_MAX.as_secs());
+            return Err(Failure::Unavailable { reason });
+        }
+        self.shared.progress.check_here()?;
+        if self.shared.is_closed.load(Ordering::SeqCst) {
+            return Err(stopped());
+        }
+        Ok(self.durable_through())
+    }
+
     /// Answers what was not taken; what comes later is answered at once.
     pub(crate) fn close(&self) {
         self.shared.is_closed.store(true, Ordering::SeqCst);
         while let Some(mail) = self.take() {
-            mail.fail(&Failure::Unavailable { reason: "the engine has stopped".to_owned() });
+            mail.fail(&stopped());
         }
     }
 
@@ -217,9 +257,13 @@ impl Inbox {
         self.ask_keeper(KeeperTask::Image)
     }
 
+    /// Has the positions of consumers and inputs written down.
+    pub(crate) fn request_save(&self) -> Result<(), Failure> {
+        self.ask_keeper(KeeperTask::Save)
+    }
+
     fn ask_keeper<T>(&self, task: impl FnOnce(KeeperReply<T>) -> KeeperTask) -> Result<T, Failure> {
         let (sender, receiver) = bounded(1);
-        let stopped = || Failure::Unavailable { reason: "the engine has stopped".to_owned() };
         self.shared.keeper.send(task(sender)).map_err(|_| stopped())?;
         let done = receiver.recv().map_err(|_| stopped())?;
         done.map_err(|reason| Failure::Unavailable { reason })

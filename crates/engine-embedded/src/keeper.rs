@@ -45,6 +45,8 @@ pub(crate) enum KeeperTask {
     Image(KeeperReply<Box<dyn Image>>),
     /// Make a digest of much, at least as of what is durable now.
     Digest(DigestTask),
+    /// Write down how far consumers and inputs are.
+    Save(KeeperReply<()>),
     /// End.
     Stop,
 }
@@ -156,6 +158,11 @@ impl Keeper {
                 let _ = reply.send(self.image().map_err(|error| explain(&error)));
             }
             KeeperTask::Digest(task) => return self.answer_digests(task),
+            KeeperTask::Save(reply) => {
+                let saved = self.consumers.save(&*self.home.storage);
+                // Nobody waits for it if the asker has ended.
+                let _ = reply.send(saved.map_err(|error| explain(&error)));
+            }
             KeeperTask::Stop => return true,
         }
         false

@@ -197,7 +197,7 @@ impl Owner {
     /// Answers a request. The answer must be kept back until its batch is durable.
     pub fn serve(&mut self, request: &Request) -> PendingAnswer {
         let (mut result, mut is_safe) = (self.answer(request), false);
-        if result.is_err() {
+        if result.as_ref().is_err_and(|failure| !matches!(failure, Failure::Migrated { .. })) {
             // That nothing was done rests on nothing. A full disk holds batches up, and no such answer with them.
             is_safe = true;
             if let Some((recalled, rests_on)) = self.recall(request) {
@@ -244,9 +244,7 @@ impl Owner {
     }
 
     fn answer(&mut self, request: &Request) -> Result<Receipt, Failure> {
-        if let Some(reason) = self.failure() {
-            return Err(Failure::Unavailable { reason });
-        }
+        self.committer.progress.check_here()?;
         match request {
             Request::Write(envelope) | Request::DryRun(envelope) if wants_replicas(envelope) => {
                 let reason =
@@ -269,6 +267,7 @@ impl Owner {
     }
 
     fn expire(&mut self, limit: usize) -> Result<Receipt, Failure> {
+        self.committer.progress.check_changing()?;
         let now = self.time();
         self.begin_batch();
         let ended = self.machine.expire(limit, now, &mut self.open) as u64;
@@ -323,9 +322,11 @@ impl Owner {
     }
 
     /// On a full disk what is due waits too: it would use up what room is left, and then reads, which
-    /// rest on what was decided before them, could not be answered either.
+    /// rest on what was decided before them, could not be answered either. While the deployment moves it waits as well.
     fn may_sweep(&self) -> bool {
-        self.has_reserve() && !self.committer.progress.is_out_of_room()
+        self.has_reserve()
+            && !self.committer.progress.is_out_of_room()
+            && self.committer.progress.check_changing().is_ok()
     }
 
     /// Takes mail as long as there is room. A batch of much work is served in parts, with sockets served in between.
@@ -353,7 +354,8 @@ impl Owner {
                 work += request.work();
                 served.push(self.serve(request));
             }
-            let after = served.iter().map(|answer| answer.after).max().unwrap_or_default();
+            // A batch of nothing asks for what was decided before it to be durable.
+            let after = served.iter().map(|answer| answer.after).max().unwrap_or_else(|| self.gate());
             let answers = served.into_iter().map(|answer| answer.result).collect();
             if after <= self.durable() {
                 mail.answer(answers);

@@ -1,7 +1,7 @@
 //! How far the log is durable, and whether it takes more: written by the committer, read by every thread.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use scarce_engine::engine::Failure;
@@ -32,12 +32,23 @@ pub(crate) struct CommitProgress {
     kept_from: AtomicU64,
     /// Bytes of log that were on disk at the start only because a backup needed them.
     surplus_bytes: AtomicU64,
-    has_failed: AtomicBool,
+    /// What stands against changes: one look answers for all of it.
+    standing: AtomicU8,
     failure: Mutex<Option<String>>,
+    moved_to: OnceLock<String>,
     metrics: PartitionMetrics,
     is_watched: AtomicBool,
     watchers: Mutex<Vec<Weak<dyn Fn() + Send + Sync>>>,
 }
+
+/// The log takes nothing more.
+const FAILED: u8 = 1;
+
+/// Changes wait while the deployment moves.
+const RESTING: u8 = 2;
+
+/// The deployment is served elsewhere.
+const MOVED: u8 = 4;
 
 impl CommitProgress {
     /// Progress of a log that is durable through a sequence when it is opened.
@@ -133,11 +144,45 @@ impl CommitProgress {
         self.is_room_low() && self.is_full.load(Ordering::Relaxed)
     }
 
+    /// Whether anything may be answered.
+    pub(crate) fn check_here(&self) -> Result<(), Failure> {
+        if self.standing.load(Ordering::Acquire) & (FAILED | MOVED) == 0 {
+            return Ok(());
+        }
+        if let Some(address) = self.moved_to.get() {
+            return Err(Failure::Migrated { address: address.clone() });
+        }
+        self.failure().map_or(Ok(()), |reason| Err(Failure::Unavailable { reason }))
+    }
+
+    /// Whether anything may be logged, as far as room does not matter.
+    pub(crate) fn check_changing(&self) -> Result<(), Failure> {
+        if self.standing.load(Ordering::Acquire) == 0 {
+            return Ok(());
+        }
+        self.check_here()?;
+        let reason = "the deployment is moving to other files; send the command again, with the same id";
+        Err(Failure::Unavailable { reason: reason.to_owned() })
+    }
+
+    /// Lets nothing more be logged, or lets it again.
+    pub(crate) fn set_resting(&self, rests: bool) {
+        if rests {
+            self.standing.fetch_or(RESTING, Ordering::AcqRel);
+        } else {
+            self.standing.fetch_and(!RESTING, Ordering::AcqRel);
+        }
+    }
+
+    /// Answers nothing any more but where the deployment is.
+    pub(crate) fn move_to(&self, address: &str) {
+        self.moved_to.get_or_init(|| address.to_owned());
+        self.standing.fetch_or(MOVED, Ordering::AcqRel);
+    }
+
     /// Whether more may be decided.
     pub(crate) fn check_ready(&self) -> Result<(), Failure> {
-        if let Some(reason) = self.failure() {
-            return Err(Failure::Unavailable { reason });
-        }
+        self.check_changing()?;
         if self.is_out_of_room() {
             let reason = self.full_reason.lock().unwrap_or_else(PoisonError::into_inner).clone();
             return Err(Failure::Unavailable { reason });
@@ -147,7 +192,7 @@ impl CommitProgress {
 
     /// Why the log takes nothing more until the engine is started again, if so.
     pub(crate) fn failure(&self) -> Option<String> {
-        if !self.has_failed.load(Ordering::Acquire) {
+        if self.standing.load(Ordering::Acquire) & FAILED == 0 {
             return None;
         }
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -156,7 +201,7 @@ impl CommitProgress {
     /// Ends writing for good. Only the first reason is kept; later failures follow from it.
     pub(crate) fn fail(&self, reason: String) {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
-        self.has_failed.store(true, Ordering::Release);
+        self.standing.fetch_or(FAILED, Ordering::AcqRel);
     }
 
     pub(crate) fn metrics(&self) -> &PartitionMetrics {

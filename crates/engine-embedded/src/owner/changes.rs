@@ -72,6 +72,7 @@ impl Owner {
     /// Nothing is logged, but what was decided before and is not durable yet is seen, so the answer waits
     /// for that as any other does.
     pub(super) fn dry_run(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
+        self.committer.progress.check_changing()?;
         let now = self.time();
         self.begin_batch();
         match self.machine.dry_run(envelope, now, &mut self.open) {

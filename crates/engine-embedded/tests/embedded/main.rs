@@ -3,6 +3,7 @@
 mod duplicates;
 mod receipts;
 mod restarts;
+mod resting;
 mod slices;
 mod support;
 mod syncs;
