@@ -59,7 +59,7 @@ pub use look::{
     verify_snapshots,
 };
 pub use memory::{MemoryBudget, MemoryMeter, TooLarge};
-pub use open::{DeploymentFiles, RecoveredDeployment, Running, open, open_files};
+pub use open::{DeploymentFiles, RecoveredDeployment, Running, open, open_files, open_standbys};
 pub use owner::{Owner, PendingAnswer};
 pub use partition::partition_directory;
 pub use receipts::ReceiptsError;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use scarce_core::state::StateSettings;
+use scarce_engine::clock::ClockNote;
 use scarce_engine::stop::Stop;
 
 use crate::deployment::Deployment;
@@ -13,9 +14,11 @@ use crate::memory::{Memory, MemoryWatch};
 use crate::partition::{PartitionHome, partition_directory};
 use crate::storage::{FileStorage, Storage, StorageError};
 use crate::timekeeper::{self, Timekeeper};
+
 use crate::{
     ClockChoice, Embedded, EmbeddedError, EmbeddedSettings, Owner, Port, RecoveryProgress, recovery,
-    relocation, run,
+    relocation::{self, Standby},
+    run,
 };
 
 /// A recovered deployment whose owners have not been started.
@@ -69,36 +72,83 @@ pub fn open_files(
     progress: &mut dyn FnMut(RecoveryProgress),
 ) -> Result<RecoveredDeployment, EmbeddedError> {
     relocation::check_served(&*files.root)?;
-    let deployment = Deployment::load_or_create(&*files.root, settings.partitions)?;
-    let clock_note = timekeeper::load(&*files.root);
-    let memory = Memory::new(settings.memory.clone());
-    let memory_watch = MemoryWatch::start(&memory)?;
+    let opening = Opening::begin(&files.root, settings)?;
     let homes: Vec<_> = files
         .partitions
         .iter()
         .zip(0..)
         .map(|(storage, partition)| PartitionHome {
             storage: storage.clone(),
-            deployment_id: deployment.deployment_id,
+            deployment_id: opening.deployment.deployment_id,
             partition,
             segment_bytes: settings.segment_bytes,
         })
         .collect();
-    memory.check_snapshots(&homes)?;
+    opening.memory.check_snapshots(&homes)?;
+    let Opening { deployment, clock_note, memory, .. } = &opening;
     let recover = |home: &PartitionHome| {
-        recovery::recover_owner(home, &deployment, settings, clock_note.clone(), &memory, progress)
+        recovery::recover_owner(home, deployment, settings, clock_note.clone(), memory, progress)
     };
     let owners = homes.iter().map(recover).collect::<Result<Vec<_>, _>>()?;
-    let timekeeper = match &settings.clock {
-        ClockChoice::System(system) => {
-            let stamp = owners.iter().map(Owner::last_stamp).max().unwrap_or(0);
-            let clock = system.start(clock_note, stamp, owners.iter().any(|owner| owner.doubted_ms() > 0));
-            Some(Timekeeper::start(files.root.clone(), clock)?)
-        }
-        ClockChoice::Manual(_) => None,
-    };
-    let state = settings.state.clone();
-    Ok(RecoveredDeployment { lock: None, deployment, state, owners, timekeeper, memory, memory_watch })
+    opening.finish(settings, owners)
+}
+
+/// Opens a data directory of which the caller has the lock and every partition: they go on from where they are.
+///
+/// # Errors
+/// When the directory cannot be used, or a thread cannot be started.
+pub fn open_standbys(
+    directory: &Path,
+    lock: DirectoryLock,
+    standbys: Vec<Standby>,
+    settings: &EmbeddedSettings,
+) -> Result<RecoveredDeployment, EmbeddedError> {
+    let root: Arc<dyn Storage> = Arc::new(FileStorage::open(directory)?);
+    relocation::check_served(&*root)?;
+    let opening = Opening::begin(&root, settings)?;
+    let Opening { deployment, clock_note, memory, .. } = &opening;
+    let start = |standby: Standby| standby.start(deployment, settings, clock_note.clone(), memory);
+    let owners = standbys.into_iter().map(start).collect::<Result<Vec<_>, _>>()?;
+    let recovered = opening.finish(settings, owners)?;
+    Ok(RecoveredDeployment { lock: Some(lock), ..recovered })
+}
+
+/// What owners have in common when they start.
+struct Opening {
+    root: Arc<dyn Storage>,
+    deployment: Deployment,
+    clock_note: Option<ClockNote>,
+    memory: Arc<Memory>,
+    memory_watch: Option<MemoryWatch>,
+}
+
+impl Opening {
+    fn begin(root: &Arc<dyn Storage>, settings: &EmbeddedSettings) -> Result<Self, EmbeddedError> {
+        let deployment = Deployment::load_or_create(&**root, settings.partitions)?;
+        let memory = Memory::new(settings.memory.clone());
+        let memory_watch = MemoryWatch::start(&memory)?;
+        let clock_note = timekeeper::load(&**root);
+        Ok(Self { root: root.clone(), deployment, clock_note, memory, memory_watch })
+    }
+
+    fn finish(
+        self,
+        settings: &EmbeddedSettings,
+        owners: Vec<Owner>,
+    ) -> Result<RecoveredDeployment, EmbeddedError> {
+        let timekeeper = match &settings.clock {
+            ClockChoice::System(system) => {
+                let stamp = owners.iter().map(Owner::last_stamp).max().unwrap_or(0);
+                let is_doubted = owners.iter().any(|owner| owner.doubted_ms() > 0);
+                let clock = system.start(self.clock_note, stamp, is_doubted);
+                Some(Timekeeper::start(self.root, clock)?)
+            }
+            ClockChoice::Manual(_) => None,
+        };
+        let Self { deployment, memory, memory_watch, .. } = self;
+        let state = settings.state.clone();
+        Ok(RecoveredDeployment { lock: None, deployment, state, owners, timekeeper, memory, memory_watch })
+    }
 }
 
 impl RecoveredDeployment {

@@ -15,7 +15,7 @@ use crate::commit::milliseconds;
 use crate::deployment::Deployment;
 use crate::error::explain;
 use crate::fold::{FoldError, fold};
-use crate::journal::{self, RecoveryStart};
+use crate::journal::{self, JournalWriter, RecoveryStart};
 use crate::memory::{Memory, TooLarge};
 use crate::owner::OwnerParts;
 use crate::partition::PartitionHome;
@@ -149,10 +149,37 @@ pub(crate) fn recover_owner(
         home.storage.create(BEGUN_MARK)?.sync_data()?;
         home.storage.sync_directory()?;
     }
+    let (last_epoch, writer) = (recovered.last_epoch, recovered.writer);
+    let start = OwnerStart { machine, newest, writer, last_epoch, unsaved_bytes };
+    start_owner(home, deployment, settings, clock_note, memory, start)
+}
+
+/// What an owner goes on from.
+pub(crate) struct OwnerStart {
+    pub(crate) machine: Machine,
+    pub(crate) newest: Newest,
+    pub(crate) writer: JournalWriter,
+    /// The epoch of the last frame.
+    pub(crate) last_epoch: u64,
+    /// How much journal lies behind the newest snapshot.
+    pub(crate) unsaved_bytes: u64,
+}
+
+/// Starts an owner, in an epoch of its own.
+pub(crate) fn start_owner(
+    home: &PartitionHome,
+    deployment: &Deployment,
+    settings: &EmbeddedSettings,
+    clock_note: Option<ClockNote>,
+    memory: &Arc<Memory>,
+    start: OwnerStart,
+) -> Result<Owner, EmbeddedError> {
+    let OwnerStart { mut machine, newest, writer, last_epoch, unsaved_bytes } = start;
+    let state_settings = machine_settings(&settings.state, deployment);
     let salt = settings.epoch_salt.map_or_else(random_salt, Ok)?;
-    machine.set_epoch(epoch::next(machine.epoch().max(recovered.last_epoch), salt));
-    let log = Arc::new(recovered.writer.journal().clone());
-    let writer = Box::new(recovered.writer);
+    machine.set_epoch(epoch::next(machine.epoch().max(last_epoch), salt));
+    let log = Arc::new(writer.journal().clone());
+    let writer = Box::new(writer);
     let (home, memory) = (home.clone(), memory.clone());
     Owner::start(OwnerParts {
         machine,

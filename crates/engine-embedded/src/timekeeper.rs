@@ -31,6 +31,11 @@ fn save(storage: &dyn Storage, note: &ClockNote) -> Result<(), StorageError> {
     replace(storage, TEMPORARY_NAME, FILE_NAME, sealed(&note.to_text()).as_bytes())
 }
 
+/// Takes over the note of other files of the same machine, if there is one.
+pub(crate) fn copy(from: &dyn Storage, to: &dyn Storage) -> Result<(), StorageError> {
+    load(from).map_or(Ok(()), |note| save(to, &note))
+}
+
 /// Writes the note as long as it lives, and once more when it ends.
 pub(crate) struct Timekeeper {
     stop: Option<Sender<()>>,

@@ -62,7 +62,9 @@ impl RelocationId {
         random::bytes::<16>().map(|bytes| Self(hex(&bytes))).map_err(MarkError::Random)
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    /// Reads one.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         unhex::<16>(text).map(|_| Self(text.to_owned()))
     }
 

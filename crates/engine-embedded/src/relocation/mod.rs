@@ -7,10 +7,23 @@
 mod marks;
 mod receipts;
 mod source;
+mod standby;
 mod target;
 
 pub use marks::{Arriving, MarkError, Moved, RelocationId};
 pub use source::{RestingPartition, read_resting};
+pub use standby::{Standby, StandbyCopy, Told};
 pub use target::write_partition;
 
 pub(crate) use marks::check_served;
+
+use crate::storage::{Storage, StorageError};
+use crate::timekeeper;
+
+/// Takes over what the old files know of this machine's clock, so that the new ones go on with it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn copy_clock(from: &dyn Storage, to: &dyn Storage) -> Result<(), StorageError> {
+    timekeeper::copy(from, to)
+}

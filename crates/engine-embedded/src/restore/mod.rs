@@ -3,6 +3,7 @@
 mod plan;
 
 use scarce_core::event::epoch;
+use scarce_core::machine::Machine;
 use scarce_core::state;
 use scarce_core::types::TimeMs;
 
@@ -10,11 +11,12 @@ use crate::EmbeddedError;
 use crate::consumers::Registry;
 use crate::error::explain;
 use crate::fold::fold;
-use crate::journal::{self, RecoveryStart};
+use crate::journal::{self, Boundary, JournalWriter, RecoveryStart};
 use crate::look::PartitionFiles;
 use crate::partition::PartitionHome;
 use crate::receipts;
 use crate::recovery::{BEGUN_MARK, look_at, machine_settings, newest_machine_at, random_salt};
+use crate::snapshot::Newest;
 use plan::{RestorePlan, copy_file, good_snapshots};
 
 /// How much of a partition is restored.
@@ -130,14 +132,67 @@ pub fn restore_partition(
     on_progress: &mut dyn FnMut(journal::JournalProgress),
 ) -> Result<Restored, EmbeddedError> {
     let settings = machine_settings(settings, source.deployment);
+    let copied = copy_partition(source, target, until, &settings, on_progress)?;
+    let epoch = epoch_after(copied.epoch)?;
+    raise_epoch(&mut copied.open(target, &settings)?.writer, epoch)?;
+    let Copied { plan, problems, .. } = copied;
+    Ok(Restored {
+        sequence: plan.machine.sequence(),
+        at: plan.machine.state().at,
+        digest: plan.machine.state().digest(None),
+        epoch,
+        events_left_out: plan.events_left_out,
+        problems,
+    })
+}
+
+/// Leaves a higher epoch in a log, so that what is logged from then on comes later than all of its source.
+pub(crate) fn raise_epoch(writer: &mut JournalWriter, epoch: u64) -> Result<(), EmbeddedError> {
+    let next = writer.next_sequence();
+    writer.append(epoch, next, next - 1, &[])?;
+    writer.sync()?;
+    Ok(())
+}
+
+/// The epoch that follows all that a source, or a start of an older copy of it, may have had.
+pub(crate) fn epoch_after(epoch: u64) -> Result<u64, EmbeddedError> {
+    Ok(epoch::advanced(epoch, EPOCH_MARGIN, random_salt()?))
+}
+
+/// A partition's copy that nobody has opened.
+pub(crate) struct Copied {
+    plan: RestorePlan,
+    /// The highest epoch of the source.
+    epoch: u64,
+    problems: Vec<String>,
+}
+
+/// A partition's copy as a start would find it.
+pub(crate) struct Opened {
+    pub(crate) home: PartitionHome,
+    pub(crate) machine: Machine,
+    pub(crate) newest: Newest,
+    pub(crate) writer: JournalWriter,
+    /// How much journal lies behind the newest snapshot.
+    pub(crate) unsaved_bytes: u64,
+}
+
+/// Copies what a partition consists of up to a place into an empty directory.
+pub(crate) fn copy_partition(
+    source: &PartitionFiles<'_>,
+    target: &PartitionFiles<'_>,
+    until: Until,
+    settings: &state::StateSettings,
+    on_progress: &mut dyn FnMut(journal::JournalProgress),
+) -> Result<Copied, EmbeddedError> {
     let from = look_at(&source.storage, source.deployment, source.partition);
-    let mut to = look_at(&target.storage, target.deployment, target.partition);
+    let to = look_at(&target.storage, target.deployment, target.partition);
     let mut problems = Vec::new();
-    let snapshots = good_snapshots(&from, until, &settings, &mut problems)?;
-    let mut plan = RestorePlan::new(&from, until, &settings, &snapshots.eligible)?;
+    let snapshots = good_snapshots(&from, until, settings, &mut problems)?;
+    let mut plan = RestorePlan::new(&from, until, settings, &snapshots.eligible)?;
     let mut result = plan.read(&from, &snapshots, on_progress);
     if let Some(last) = plan.place_beyond()? {
-        plan = RestorePlan::new(&from, Until::Sequence(last), &settings, &snapshots.eligible)?;
+        plan = RestorePlan::new(&from, Until::Sequence(last), settings, &snapshots.eligible)?;
         result = plan.read(&from, &snapshots, on_progress);
     }
     match result {
@@ -147,7 +202,6 @@ pub fn restore_partition(
         Ok(()) => {}
     }
     plan.check_end(until)?;
-    to.segment_bytes = plan.segment_bytes;
     journal::copy_through(&*from.storage, &*to.storage, &from.journal_settings(), &plan.boundary)?;
     for (name, info) in snapshots.eligible.iter().filter(|(_, info)| info.sequence <= plan.machine.sequence())
     {
@@ -159,43 +213,45 @@ pub fn restore_partition(
     }
     to.storage.create(BEGUN_MARK)?.sync_data()?;
     to.storage.sync_directory()?;
-    let epoch = epoch::advanced(plan.epoch.max(snapshots.epoch), EPOCH_MARGIN, random_salt()?);
-    settle(&to, &settings, &plan, epoch)?;
-    Ok(Restored {
-        sequence: plan.machine.sequence(),
-        at: plan.machine.state().at,
-        digest: plan.machine.state().digest(None),
-        epoch,
-        events_left_out: plan.events_left_out,
-        problems,
-    })
+    let epoch = plan.epoch.max(snapshots.epoch);
+    Ok(Copied { plan, epoch, problems })
 }
 
-/// Recovers the copy as a start would, compares, and raises its epoch.
-fn settle(
-    home: &PartitionHome,
-    settings: &state::StateSettings,
-    plan: &RestorePlan,
-    epoch: u64,
-) -> Result<(), EmbeddedError> {
-    let (mut machine, newest) = newest_machine_at(home, settings)?;
-    let durable_through = newest.durable_through();
-    let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: false };
-    let mut recovered = journal::recover(
-        home.storage.clone(),
-        home.journal_settings(),
-        start,
-        &mut |frame| Ok(fold(&mut machine, frame.payload)?),
-        &mut |_| {},
-    )?;
-    let is_same = machine.sequence() == plan.machine.sequence()
-        && recovered.last_sequence == machine.sequence()
-        && machine.state().digest(None) == plan.machine.state().digest(None);
-    if !is_same {
-        return Err(RestoreError::Differs { partition: home.partition }.into());
+impl Copied {
+    /// Where the copy ends.
+    pub(crate) fn boundary(&self) -> &Boundary {
+        &self.plan.boundary
     }
-    let next = recovered.writer.next_sequence();
-    recovered.writer.append(epoch, next, next - 1, &[])?;
-    recovered.writer.sync()?;
-    Ok(())
+
+    /// Recovers the copy as a start would, and compares.
+    pub(crate) fn open(
+        &self,
+        target: &PartitionFiles<'_>,
+        settings: &state::StateSettings,
+    ) -> Result<Opened, EmbeddedError> {
+        let mut home = look_at(&target.storage, target.deployment, target.partition);
+        home.segment_bytes = self.plan.segment_bytes;
+        let (mut machine, newest) = newest_machine_at(&home, settings)?;
+        let durable_through = newest.durable_through();
+        let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: false };
+        let mut unsaved_bytes = 0;
+        let recovered = journal::recover(
+            home.storage.clone(),
+            home.journal_settings(),
+            start,
+            &mut |frame| {
+                unsaved_bytes += frame.payload.len() as u64;
+                Ok(fold(&mut machine, frame.payload)?)
+            },
+            &mut |_| {},
+        )?;
+        let wanted = &self.plan.machine;
+        let is_same = machine.sequence() == wanted.sequence()
+            && recovered.last_sequence == machine.sequence()
+            && machine.state().digest(None) == wanted.state().digest(None);
+        if !is_same {
+            return Err(RestoreError::Differs { partition: home.partition }.into());
+        }
+        Ok(Opened { home, machine, newest, writer: recovered.writer, unsaved_bytes })
+    }
 }
