@@ -12,4 +12,5 @@ pub mod keys;
 pub mod logs;
 pub mod pipeline;
 mod reconcile;
+pub mod relocation;
 pub mod serve;
