@@ -13,7 +13,10 @@
 //!
 //! Where the connection ends before the last step, the server goes on as before.
 
+mod departure;
 mod wire;
+
+pub(crate) use departure::Departure;
 
 /// The socket in the data directory.
 const SOCKET_NAME: &str = "relocation.socket";

@@ -53,6 +53,7 @@ use scarce_settings::{EngineChoice, ServerSettings};
 use crate::keys::{KeyStore, KeyWatch};
 use crate::pipeline::Pipeline;
 use crate::reconcile::Reconciling;
+use crate::relocation::Departure;
 use encryption::Encryption;
 use ending::Ending;
 use ports::Ports;
@@ -99,6 +100,7 @@ pub struct Server {
     key_watch: KeyWatch,
     reconciling: Reconciling,
     shipping: Option<Shipping>,
+    departure: Option<Departure>,
     push: Arc<Hub>,
     resp_address: SocketAddr,
     http_address: Option<SocketAddr>,
@@ -149,6 +151,10 @@ impl Server {
         let reconciliations = pipeline.flows().reconciliations.clone();
         let reconciling = Reconciling::start(started.engine.clone(), settings, reconciliations)?;
         let shipping = Shipping::start(settings, started.embedded.as_ref(), pipeline.flows().backup.clone())?;
+        let departure = match &started.embedded {
+            Some(engine) => Departure::start(&settings.data, engine, &pipeline)?,
+            None => None,
+        };
         Ok(Self {
             started,
             pipeline,
@@ -160,6 +166,7 @@ impl Server {
             key_watch,
             reconciling,
             shipping,
+            departure,
             push,
             resp_address,
             http_address,
@@ -210,6 +217,9 @@ impl Server {
     /// When the engine or its port failed.
     pub fn join(self) -> Result<(), ServeError> {
         let ended = (self.started.join)();
+        if let Some(departure) = self.departure {
+            departure.end();
+        }
         self.watch.end();
         self.key_watch.end();
         self.reconciling.end();
