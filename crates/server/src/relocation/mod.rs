@@ -13,9 +13,11 @@
 //!
 //! Where the connection ends before the last step, the server goes on as before.
 
+mod arrival;
 mod departure;
 mod wire;
 
+pub use arrival::{Arrival, ArrivalCopy, ArrivalError, Arrived};
 pub(crate) use departure::Departure;
 
 /// The socket in the data directory.
