@@ -5,29 +5,42 @@ use std::time::Duration;
 
 use scarce_core::state;
 use scarce_engine::Engine;
-use scarce_engine_embedded::{
-    self as embedded, ClockChoice, EmbeddedSettings, Port, RecoveryProgress, SystemClock,
-};
+use scarce_engine_embedded::{self as embedded, ClockChoice, EmbeddedSettings, Port, SystemClock};
 use scarce_gateway_resp::RespShared;
 use scarce_settings::ServerSettings;
 
 use super::ports::Ports;
-use super::{Options, ServeError, Started, machine, memory};
+use super::{Options, ServeError, StartFrom, Started, machine, memory};
+use crate::relocation::Arrived;
 
 pub(super) fn start(
     settings: &ServerSettings,
     options: &Options,
     ports: &Ports,
     state: state::StateSettings,
-    progress: &mut dyn FnMut(RecoveryProgress),
+    from: StartFrom<'_>,
 ) -> Result<Started, ServeError> {
     machine::refuse_huge_pages();
     let engine_settings = engine_settings(settings, options, state);
     let loading = ports.loading()?;
-    let recovered = embedded::open(&settings.data, &engine_settings, &mut |at| {
-        loading.note(at);
-        progress(at);
-    })?;
+    let recovered = match from {
+        StartFrom::Files(progress) => embedded::open(&settings.data, &engine_settings, &mut |at| {
+            loading.note(at);
+            progress(at);
+        })?,
+        StartFrom::Served(take_over) => {
+            let address =
+                take_over.address.map_or_else(|| ports.addresses().map(|(resp, _)| resp.to_string()), Ok)?;
+            let Arrived { lock, standbys, rested } = take_over.arrival.hand_over(&address)?;
+            let rested_ms = u64::try_from(rested.as_millis()).unwrap_or(u64::MAX);
+            tracing::info!(
+                rested_ms,
+                address,
+                "the deployment has arrived; changes were not taken for so long"
+            );
+            embedded::open_standbys(&settings.data, lock, standbys, &engine_settings)?
+        }
+    };
     drop(loading);
     let (mut shared, warnings) = (None, recovered.clock_notices());
     let (engine, running) = recovered.start(|_, engine| {

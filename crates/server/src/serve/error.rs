@@ -11,6 +11,7 @@ use scarce_settings::Problem;
 
 use crate::keys::KeyStoreError;
 use crate::pipeline::PipelineError;
+use crate::relocation::ArrivalError;
 
 /// Why a server does not start, or stops.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +80,9 @@ pub enum ServeError {
     /// The embedded engine failed.
     #[error(transparent)]
     Embedded(#[from] EmbeddedError),
+    /// The deployment did not arrive from where it was served.
+    #[error(transparent)]
+    Arrival(#[from] ArrivalError),
     /// The Redis engine did not start.
     #[error(transparent)]
     Redis(#[from] RedisError),

@@ -30,7 +30,7 @@ impl Inside {
         let password = hex(&random::bytes::<PASSWORD_BYTES>()?);
         let ports = Ports::local(password.clone())?;
         let (address, _) = ports.addresses()?;
-        let state = state_settings(&settings, &[])?;
+        let state = state_settings(&settings, &Options::default())?;
         // What runs for a moment, in whatever folder, remembers no deployment.
         let known = remembered::named(&settings);
         let started = redis::start(&settings, &Options::default(), known, &ports, state, || Ok(()))?;

@@ -53,7 +53,7 @@ use scarce_settings::{EngineChoice, ServerSettings};
 use crate::keys::{KeyStore, KeyWatch};
 use crate::pipeline::Pipeline;
 use crate::reconcile::Reconciling;
-use crate::relocation::Departure;
+use crate::relocation::{Arrival, Departure};
 use encryption::Encryption;
 use ending::Ending;
 use ports::Ports;
@@ -73,6 +73,22 @@ pub struct Options {
     pub manual_clock: Option<ManualClock>,
     /// Settings that outcomes depend on, such as `step_max=2`.
     pub sets: Vec<String>,
+}
+
+/// A deployment that another server serves until it is handed over.
+pub struct TakeOver {
+    /// The copy that follows.
+    pub arrival: Arrival,
+    /// What callers of the other server are told; otherwise the address of the RESP port.
+    pub address: Option<String>,
+}
+
+/// Where a deployment's state comes from.
+enum StartFrom<'a> {
+    /// From its files; the function receives the progress of the recovery.
+    Files(&'a mut dyn FnMut(RecoveryProgress)),
+    /// From another server.
+    Served(Box<TakeOver>),
 }
 
 /// A running engine that serves RESP.
@@ -116,6 +132,26 @@ impl Server {
         options: &Options,
         progress: &mut dyn FnMut(RecoveryProgress),
     ) -> Result<Self, ServeError> {
+        Self::start_from(settings, options, StartFrom::Files(progress))
+    }
+
+    /// Starts with a deployment that another server serves until this one's ports are open.
+    ///
+    /// # Errors
+    /// As [`Server::start`], and when the deployment does not arrive: the other server goes on then.
+    pub fn take_over(
+        settings: &ServerSettings,
+        options: &Options,
+        take_over: TakeOver,
+    ) -> Result<Self, ServeError> {
+        Self::start_from(settings, options, StartFrom::Served(Box::new(take_over)))
+    }
+
+    fn start_from(
+        settings: &ServerSettings,
+        options: &Options,
+        from: StartFrom<'_>,
+    ) -> Result<Self, ServeError> {
         let keys = KeyStore::of(settings)?;
         // Where only keys protect a port, they are read before it is opened.
         let ring = settings.exposed().is_some().then(|| keys.load()).transpose()?;
@@ -127,11 +163,11 @@ impl Server {
             Ok(())
         };
         let (resp_address, http_address) = ports.addresses()?;
-        let state = state_settings(settings, &options.sets)?;
+        let state = state_settings(settings, options)?;
         let started = match settings.engine {
             EngineChoice::Embedded => {
                 admit()?;
-                embedded::start(settings, options, &ports, state, progress)?
+                embedded::start(settings, options, &ports, state, from)?
             }
             EngineChoice::Redis => {
                 let known = remembered::known(settings, options.accept_deployment)?;
@@ -269,8 +305,14 @@ fn check_exposed(settings: &ServerSettings, has_keys: bool) -> Result<(), ServeE
     }
 }
 
-/// The settings that outcomes depend on, from the settings and `sets`.
-fn state_settings(settings: &ServerSettings, sets: &[String]) -> Result<state::StateSettings, ServeError> {
+/// The settings that outcomes depend on.
+///
+/// # Errors
+/// When one of the options is invalid.
+pub fn state_settings(
+    settings: &ServerSettings,
+    options: &Options,
+) -> Result<state::StateSettings, ServeError> {
     let usual = match settings.engine {
         EngineChoice::Embedded => state::StateSettings::default(),
         EngineChoice::Redis => scarce_engine_redis::default_state(),
@@ -281,7 +323,7 @@ fn state_settings(settings: &ServerSettings, sets: &[String]) -> Result<state::S
         ulid_times: settings.ulid_times,
         ..usual
     };
-    for set in sets {
+    for set in &options.sets {
         let (name, value) = set.split_once('=').unwrap_or((set, ""));
         state.set(name, value).map_err(|reason| ServeError::Set { set: set.clone(), reason })?;
     }
