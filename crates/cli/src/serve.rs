@@ -1,6 +1,7 @@
 //! `scarce serve`: starts a server, announces that it is ready, and shuts it down cleanly on request.
 
 use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender};
 use std::time::Duration;
 
@@ -8,11 +9,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scarce_engine::clock::ManualClock;
 use scarce_engine_embedded::RecoveryProgress;
 use scarce_server::logs::Logs;
-use scarce_server::serve::{Elsewhere, Options, Reloader, ServeError, Server, Stopper};
-use scarce_settings::{Loaded, Origin, ServerSettings, listed};
+use scarce_server::serve::{
+    Elsewhere, Options, Reloader, ServeError, Server, Stopper, TakeOver, state_settings,
+};
+use scarce_settings::{EngineChoice, Loaded, Origin, ServerSettings, listed};
 use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::migrate::{arrive, has_arrived};
+use super::restore::Purpose;
 use super::setting_flags::SettingFlags;
 use super::{Ended, Exit, Failed};
 
@@ -35,6 +40,12 @@ pub struct Serve {
     /// server has.
     #[arg(long)]
     pub accept_settings: bool,
+    /// Take over a deployment from the server that runs on this data directory, in which it is until then.
+    #[arg(long, value_name = "DIR")]
+    pub migrate_from: Option<PathBuf>,
+    /// What callers of that server are told, as host:port; otherwise the address of the RESP port.
+    #[arg(long, value_name = "ADDRESS", requires = "migrate_from")]
+    pub migrate_address: Option<String>,
     /// Take the time from `DEBUG.CLOCK` instead of the system: for tests.
     #[arg(long, hide = true)]
     pub manual_clock: bool,
@@ -56,12 +67,10 @@ pub(super) fn run(serve: &Serve) -> Ended {
         manual_clock: serve.manual_clock.then(ManualClock::default),
         sets: serve.sets.clone(),
     };
-    let bar = recovery_bar();
-    let started = Server::start(settings, &options, &mut |progress: RecoveryProgress| {
-        bar.set_length(progress.bytes_total);
-        bar.set_position(progress.bytes_done);
-    });
-    bar.finish_and_clear();
+    let started = match &serve.migrate_from {
+        Some(from) => take_over(from, serve, settings, &options)?,
+        None => start(settings, &options),
+    };
     let server = match started {
         Err(error) if error.moved_to().is_some() => return tell_elsewhere(settings, &error),
         started => started?,
@@ -80,6 +89,46 @@ pub(super) fn run(serve: &Serve) -> Ended {
     }
     ended?;
     Ok(Exit::Done)
+}
+
+fn start(settings: &ServerSettings, options: &Options) -> Result<Server, ServeError> {
+    let bar = recovery_bar();
+    let started = Server::start(settings, options, &mut |progress: RecoveryProgress| {
+        bar.set_length(progress.bytes_total);
+        bar.set_position(progress.bytes_done);
+    });
+    bar.finish_and_clear();
+    started
+}
+
+/// Starts with the deployment of another server, which goes on until this one can take its place.
+fn take_over(
+    from: &Path,
+    serve: &Serve,
+    settings: &ServerSettings,
+    options: &Options,
+) -> Result<Result<Server, ServeError>, Failed> {
+    if settings.engine != EngineChoice::Embedded {
+        let text = "--migrate-from takes over a deployment of the engine embedded, into the engine embedded";
+        return Err(Failed::text(Exit::Usage, text));
+    }
+    if has_arrived(from, &settings.data)? {
+        tracing::info!(from = %from.display(), "the deployment has arrived before");
+        return Ok(start(settings, options));
+    }
+    if serve.migrate_address.is_none() && settings.resp.ip().is_unspecified() {
+        let text = format!(
+            "callers cannot be told {} as the new address; add --migrate-address HOST:PORT",
+            settings.resp
+        );
+        return Err(Failed::text(Exit::Usage, text));
+    }
+    let state = state_settings(settings, options)?;
+    let source = (from, Some(settings.partitions));
+    let arrival = arrive(source, &settings.data, Purpose::Serve, &state)?;
+    tracing::info!(from = %from.display(), "the deployment was copied, and its server is followed");
+    let address = serve.migrate_address.clone();
+    Ok(Server::take_over(settings, options, TakeOver { arrival, address }))
 }
 
 /// The deployment has left these files: callers are told where it is, until the process is asked to end.
@@ -252,6 +301,7 @@ impl From<ServeError> for Failed {
         match error {
             ServeError::System(error) => error.into(),
             ServeError::Redis(error) => error.into(),
+            ServeError::Arrival(error) => error.into(),
             ServeError::Exposed(_) | ServeError::Set { .. } | ServeError::TlsSettings(_) => {
                 Self::new(Exit::Usage, &error)
             }

@@ -3,6 +3,7 @@
 //! The new directory is made under another name. It gets its own name once it is whole, and is served only when the old
 //! directory has the mark that it has moved: that is the one moment at which the deployment changes its place.
 
+mod beside;
 mod into_files;
 mod report;
 
@@ -15,6 +16,8 @@ use scarce_engine_embedded::lock::{DirectoryLock, LockError};
 use scarce_engine_embedded::relocation::{Arriving, Moved, RelocationId};
 use scarce_engine_embedded::storage::FileStorage;
 
+pub(super) use beside::{arrive, has_arrived};
+
 use super::files::load_deployment;
 use super::restore::{Making, Purpose, check_target};
 use super::{Ended, Exit, Failed};
@@ -22,7 +25,7 @@ use super::{Ended, Exit, Failed};
 /// `scarce migrate`. The old files stay as they are but for a mark, and are never served again.
 #[derive(Debug, Args)]
 pub struct Migrate {
-    /// The data directory that the deployment is in; no server may be running on it.
+    /// The data directory that the deployment is in. A server that runs on it goes on until the new files are whole.
     #[arg(long, value_name = "DIR")]
     pub from: PathBuf,
     /// The data directory that it goes into; it must not exist, or be empty.
@@ -52,6 +55,9 @@ struct Move<'a> {
 }
 
 pub(super) fn run(options: &Migrate) -> Ended {
+    if !options.dry_run && matches!(DirectoryLock::share(&options.from), Err(LockError::Held { .. })) {
+        return beside::run(options);
+    }
     let the_move = Move::begin(options)?;
     if options.dry_run {
         let parts = the_move.try_out()?;

@@ -1,6 +1,7 @@
 //! What a move says of itself.
 
 use std::io::Write;
+use std::time::Duration;
 
 use scarce_core::machine::Machine;
 use scarce_engine_embedded::Restored;
@@ -37,6 +38,11 @@ impl Part {
         }
     }
 
+    /// One that followed a running server.
+    pub(super) fn of_standby(machine: &Machine) -> Self {
+        Self { counts: None, ..Self::of_new(machine, 0) }
+    }
+
     /// One that others went into.
     pub(super) fn of_new(machine: &Machine, missing: u64) -> Self {
         let state = machine.state();
@@ -54,6 +60,12 @@ impl Part {
             problems: if missing > 0 { vec![lost] } else { Vec::new() },
         }
     }
+}
+
+/// Says how long the server took no changes.
+pub(super) fn print_rest(rested: Duration) -> Result<(), Failed> {
+    let rested_ms = rested.as_millis();
+    Ok(writeln!(std::io::stderr(), "changes were not taken for {rested_ms} ms until then")?)
 }
 
 pub(super) fn print(options: &Migrate, partitions: u32, parts: &[Part]) -> Result<(), Failed> {

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::{Exit, Failed};
 
-const PREFIXES: [&str; 3] = [".scarce-restore-", ".scarce-drill-", ".scarce-migrate-"];
+const PREFIXES: [&str; 4] = [".scarce-restore-", ".scarce-drill-", ".scarce-migrate-", ".scarce-migrate-"];
 
 /// A directory that is removed unless it is kept, and locked as long as its process lives.
 pub(crate) struct Making {
@@ -25,6 +25,8 @@ pub(crate) enum Purpose {
     Restore,
     Drill,
     Migrate,
+    /// For a server, which ends in its own way on signals.
+    Serve,
 }
 
 impl Making {
@@ -38,7 +40,9 @@ impl Making {
             let folder = tempfile::Builder::new().prefix(PREFIXES[purpose as usize]).tempdir_in(parent);
             let folder = folder.map_err(failed)?;
             if let Some(held) = hold(folder.path()).map_err(failed)? {
-                remove_on_signals(folder.path().to_owned())?;
+                if !matches!(purpose, Purpose::Serve) {
+                    remove_on_signals(folder.path().to_owned())?;
+                }
                 return Ok(Self { folder, _held: held });
             }
         }

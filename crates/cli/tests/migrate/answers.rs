@@ -142,3 +142,29 @@ fn work_goes_on_behind_a_move_and_survives_a_kill_and_a_snapshot() {
     verify.args(["journal", "verify", "--data"]).arg(stage.path("new"));
     assert!(verify.output().unwrap().status.success());
 }
+
+#[test]
+fn every_duplicate_gets_its_first_answer_from_a_server_that_took_over() {
+    let stage = Stage::new();
+    let old = stage.serve("old", 2);
+    let lines = lines();
+    let mut client = old.connect();
+    let first: Vec<_> = lines.iter().map(|line| call(&mut client, line)).collect();
+    let (expected, events) = (digests(&old), call(&mut client, "EVENTS 1 0 0 COUNT 1000"));
+    let from = stage.path("old").display().to_string();
+    let new = Server::start(&stage.path("new"), &["--partitions", "2", "--migrate-from", &from]);
+    let mut client = new.connect();
+    for (line, answer) in lines.iter().zip(&first) {
+        assert_eq!(&call(&mut client, line), answer, "{line}");
+    }
+    assert_eq!(digests(&new), expected);
+    assert_eq!(call(&mut client, "EVENTS 1 0 0 COUNT 1000"), events, "the log goes along");
+    call(&mut client, "SAVE");
+    old.stop();
+    new.stop();
+    let again = stage.serve("new", 2);
+    assert_eq!(digests(&again), expected);
+    again.stop();
+    let told = Server::start(&stage.path("old"), &["--partitions", "2"]).socket().call(&["PING"]);
+    assert!(told.starts_with("-MIGRATED"), "{told}");
+}

@@ -40,7 +40,7 @@ fn a_source_that_is_served_or_has_moved_or_is_none_is_refused() {
     let server = stage.serve("old", 2);
     let output = stage.migrate("old", "new", &["--partitions", "3"]);
     ended(&output, 3);
-    assert!(said(&output).contains("is in use by process"), "{}", said(&output));
+    assert!(said(&output).contains("stop the server"), "{}", said(&output));
     server.stop();
     ended(&stage.migrate("none", "new", &[]), 1);
     ended(&stage.migrate("old", "new", &["--partitions", "0"]), 2);
