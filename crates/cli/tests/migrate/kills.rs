@@ -84,7 +84,7 @@ fn a_move_that_is_killed_anywhere_leaves_the_deployment_in_one_place() {
 }
 
 /// Kills a process when patience ends. Whether it ended before.
-fn wait(child: &mut std::process::Child, patience: Duration) -> bool {
+pub(super) fn wait(child: &mut std::process::Child, patience: Duration) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < patience {
         if let Some(status) = child.try_wait().unwrap() {

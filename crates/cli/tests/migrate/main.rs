@@ -5,7 +5,10 @@
 mod support;
 
 mod answers;
+mod beside;
+mod beside_kills;
 mod kills;
+mod load;
 mod refusals;
 
 use std::path::{Path, PathBuf};
