@@ -47,7 +47,7 @@ impl Caller {
         let kind = if rights == Rights::Read { RequestKind::Read } else { RequestKind::Write };
         let make = |node: &Node| {
             let declared = keys.declared(node.state.moves_keys);
-            let mut command = self.program.command(self.kind, rights, declared);
+            let mut command = self.program.command(self.kind.on(node), rights, declared);
             command.arg(message(node)).arg(kind.word());
             command
         };

@@ -43,8 +43,8 @@ impl Consumers {
 
     async fn ask(&self, link: &Link, keys: &Keys, words: &[&str]) -> Result<Value, Failure> {
         let its = [keys.of(KEY), keys.of("log"), keys.of("meta"), keys.of("histories")];
-        let make = |_: &Node| {
-            let mut command = self.program.command(self.kind, Rights::Write, &its);
+        let make = |node: &Node| {
+            let mut command = self.program.command(self.kind.on(node), Rights::Write, &its);
             command.arg(words);
             command
         };

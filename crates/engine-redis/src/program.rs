@@ -17,6 +17,14 @@ pub enum ScriptKind {
     Evalsha,
 }
 
+impl ScriptKind {
+    /// How a server is called: one that has no Functions by EVALSHA, although others have them. It would repeat the
+    /// arguments of an `FCALL` in its error, and the bytes of a message are not text that a client can read.
+    pub(super) fn on(self, node: &Node) -> Self {
+        if node.state.has_functions() { self } else { Self::Evalsha }
+    }
+}
+
 /// What a call may do, where the server holds it to that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rights {
@@ -97,7 +105,7 @@ impl Program {
     /// # Errors
     /// When the server refuses.
     pub(super) async fn load(&self, kind: ScriptKind, node: &Node) -> Result<(), RedisError> {
-        let (word, text) = match kind {
+        let (word, text) = match kind.on(node) {
             ScriptKind::Functions => ("FUNCTION", &self.functions),
             ScriptKind::Evalsha => ("SCRIPT", &self.script),
         };

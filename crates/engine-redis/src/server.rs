@@ -24,6 +24,9 @@ const LOADING_TOLD_EVERY: Duration = Duration::from_secs(10);
 /// How long a start waits for the nodes of a cluster to agree that one is there again.
 const CLUSTER_PATIENCE: Duration = Duration::from_secs(30);
 
+/// The first version that has Functions.
+const FUNCTIONS_VERSION: [u32; 2] = [7, 0];
+
 /// The first version that can be asked to wait for its disk.
 const WAITAOF_VERSION: [u32; 2] = [7, 2];
 
@@ -145,6 +148,12 @@ impl ServerState {
             },
             Durability::Memory | Durability::Replicated => None,
         }
+    }
+
+    /// Whether it has Functions. One that does not say its version is believed to be as the others.
+    #[must_use]
+    pub(super) fn has_functions(&self) -> bool {
+        self.version == [0, 0] || self.version >= FUNCTIONS_VERSION
     }
 
     /// Whether an answer alone says that the change is on disk. Who can be asked is asked.
@@ -288,6 +297,16 @@ mod tests {
         assert_eq!(ServerState::read("aof_enabled:0", SyncPolicy::Always).sync, None);
         assert!(state.moves_keys, "who does not say it may be a cluster");
         assert!(!ServerState::read("cluster_enabled:0", SyncPolicy::Always).moves_keys);
+    }
+
+    #[test]
+    fn a_server_without_functions_is_known_by_its_version() {
+        let mut state = ServerState::read(INFO, SyncPolicy::Always);
+        let has = [[6, 2], [7, 0], [8, 1], [0, 0]].map(|version| {
+            state.version = version;
+            state.has_functions()
+        });
+        assert_eq!(has, [false, true, true, true]);
     }
 
     #[test]

@@ -56,3 +56,19 @@ fn the_library_is_kept_by_evalsha_or_as_a_function() {
     };
     assert!(2 * kept_us < built_us, "{kept_us} µs kept, {built_us} µs built for each call");
 }
+
+/// As where a server is replaced by an older one. Its error for an `FCALL` repeats the arguments, whose bytes are not text:
+/// the answer could not be read, and the outcome was unknown.
+#[test]
+fn a_server_without_functions_gets_no_calls_of_them_and_the_library_is_kept_by_evalsha() {
+    let server = servers::server();
+    let has_functions = has(&server, &["FUNCTION", "STATS"]);
+    let engine = open(&server, ScriptKind::Functions);
+    // A message of many kinds of bytes.
+    for amount in [1_u64, 200, 70_000, 1 << 40] {
+        let credited = told(&engine, 0, &format!("ACCOUNT.CREDIT a {amount} ID of-{amount}"));
+        assert!(credited.expect("an answer").starts_with("APPLIED"), "{amount}");
+    }
+    let statistics: String = server.ask(&["INFO", "commandstats"]).expect("statistics");
+    assert_eq!(statistics.contains("cmdstat_fcall:"), has_functions);
+}

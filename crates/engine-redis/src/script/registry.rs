@@ -198,7 +198,7 @@ impl Scripts {
             check.arg("LOAD").arg(&script.body);
             check.exec_async(&mut node.connection()).await.map_err(refused)?;
             script.program.load(self.kind, &node).await.map_err(refused)?;
-            let called_by = match self.kind {
+            let called_by = match self.kind.on(&node) {
                 ScriptKind::Functions => script.function(),
                 ScriptKind::Evalsha => &script.program.sha,
             };

@@ -149,7 +149,7 @@ impl Sent {
     fn command(&self, node: &Node) -> Cmd {
         let its = &self.script;
         let rights = if its.is_read_only { Rights::Read } else { Rights::Write };
-        let mut command = its.program.command(self.scripts.kind, rights, &self.call.keys);
+        let mut command = its.program.command(self.scripts.kind.on(node), rights, &self.call.keys);
         // A server whose clock is not known runs it whenever it comes.
         let begin_by_ms = self.scripts.runs.time_ms(&node.endpoint, self.begin_by).unwrap_or(1 << 53);
         command.arg(&self.call.arguments).arg(&self.mark).arg(begin_by_ms);
