@@ -166,6 +166,28 @@ fn the_first_command_after_a_quiet_week_does_not_forget_everything_at_once() {
     assert!(large <= small + SLACK, "{small} rows, then {large}");
 }
 
+/// What one decision of the sweeper does for each record that it ends.
+#[test]
+fn a_sweep_looks_at_no_more_rows_because_more_is_due() {
+    const RECORDS: u64 = 64;
+    const ROWS_PER_RECORD_MAX: u64 = 32;
+    let rows = |count: u64| {
+        let mut bench = Bench::new();
+        bench.check(&format!("STOCK.CREATE s {count}"), &format!("APPLIED {count}"));
+        for n in 0..count {
+            let reserved = bench.run(&[&format!("STOCK.RESERVE s r{n} 1 o{n} 1000")]);
+            assert!(reserved.starts_with("APPLIED"), "{reserved}");
+        }
+        let (clock, mut log) = (bench.clock + 1_000, Vec::new());
+        let (ended, rows) = visits::count(|| bench.machine.expire(RECORDS as usize, clock, &mut log));
+        assert_eq!(ended as u64, RECORDS);
+        rows
+    };
+    let (small, large) = (rows(100), rows(10_000));
+    assert!(large <= small + SLACK, "{small} rows, then {large}");
+    assert!(large <= RECORDS * ROWS_PER_RECORD_MAX, "{large} rows for {RECORDS} records");
+}
+
 pub(super) fn writes(line: &str) -> bool {
     let name = line.split(' ').next().unwrap_or_default();
     find(name.as_bytes()).is_some_and(|spec| spec.effect == Effect::Write)
