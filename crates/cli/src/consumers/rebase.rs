@@ -92,20 +92,7 @@ pub(super) fn run(options: &Rebase) -> Ended {
         }
         return Err(Failed::text(Exit::Usage, advice));
     }
-    if let Store::Projection(projection) = &store {
-        let lost = without_log(&mut client, projection, &diverged, &runtime)?;
-        start_over(
-            projection,
-            &server,
-            lost.into_iter().chain(gaps.iter().map(|gap| gap.partition)),
-            &runtime,
-        )?;
-    }
-    if let Store::Mirror(mirror) = &store {
-        for its in &diverged {
-            runtime.block_on(mirror.begin_anew(its.partition))?;
-        }
-    }
+    leave(&store, (&mut client, &server), (&diverged, &gaps), &runtime)?;
     let done = runtime.block_on(rebase_store(&store, name, &diverged, &unclear))?;
     tell(&done)?;
     runtime.block_on(gaps::close(&store, name, &gaps))?;
@@ -124,6 +111,26 @@ pub(super) fn run(options: &Rebase) -> Ended {
         writeln!(std::io::stderr(), "{LEFT_MEMORY}")?;
     }
     Ok(Exit::Done)
+}
+
+/// Makes tables and mirrors begin anew where they cannot go on with what they have.
+fn leave(
+    store: &Store,
+    (client, server): (&mut Client, &Info),
+    (diverged, gaps): (&[Divergence], &[Gap]),
+    runtime: &Runtime,
+) -> Result<(), Failed> {
+    match store {
+        Store::Projection(projection) => {
+            let lost = without_log(client, projection, diverged, runtime)?;
+            let behind = gaps.iter().map(|gap| gap.partition);
+            start_over(projection, server, lost.into_iter().chain(behind), runtime)
+        }
+        Store::Mirror(mirror) => {
+            diverged.iter().try_for_each(|its| Ok(runtime.block_on(mirror.begin_anew(its.partition))?))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What settlement cannot take from the engine.
