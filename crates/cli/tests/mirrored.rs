@@ -7,7 +7,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::{Server, redis_server, said, scarce};
+use support::{Server, fill, redis_server, said, scarce};
 use tempfile::TempDir;
 
 /// The timeout of every wait.
@@ -15,22 +15,6 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How the rows of `accounts` begin.
 const ACCOUNTS: &str = "shop:{p0-0}:accounts";
-
-fn fill(server: &Server) {
-    let mut http = server.http();
-    for (path, body) in [
-        ("/v1/accounts", json!({ "account": "u1", "asset": "EUR" })),
-        ("/v1/accounts/u1/credit", json!({ "amount": 500 })),
-        ("/v1/accounts/u1/debit", json!({ "amount": 120 })),
-        ("/v1/stock", json!({ "sku": "sku-1", "quantity": 10 })),
-        ("/v1/stock/sku-1/take", json!({ "quantity": 3, "owner": "u1" })),
-        ("/v1/coupons", json!({ "coupon": "k1", "limits": [{ "name": "all", "max": 5 }] })),
-    ] {
-        let answer = http.post(path, &body);
-        assert!(answer.status < 300, "{path}: {answer:?}");
-    }
-    server.wait_until_drained();
-}
 
 fn rows(words: &[&str]) -> (Option<i32>, Vec<Value>, String) {
     let (code, out, err) = said(scarce().args(words).arg("--json"));

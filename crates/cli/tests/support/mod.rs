@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unused_imports, reason = "shared by tests that each use a part of it")]
 
+mod filled;
 mod http;
 mod patience;
 pub mod playing;
@@ -11,6 +12,7 @@ mod socket;
 mod terminal;
 
 pub use self::redis::redis_server;
+pub use filled::fill;
 pub use http::{Http, Response, encoded};
 pub use patience::{PATIENCE, wait_until};
 pub use shell::{json_lines, said, scarce_in};
