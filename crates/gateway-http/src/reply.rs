@@ -27,8 +27,8 @@ pub(super) fn text(status: u16, body: String) -> Response {
 }
 
 /// An answer that is already encoded as bytes.
-pub(super) fn written(status: u16, kind: &'static str, body: Vec<u8>) -> Response {
-    let mut response = HttpResponse::new(Body::from(body));
+pub(super) fn written(status: u16, kind: &'static str, body: impl Into<Body>) -> Response {
+    let mut response = HttpResponse::new(body.into());
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
