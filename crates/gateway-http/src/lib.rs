@@ -9,6 +9,7 @@
 
 mod batch;
 mod command;
+mod condense;
 mod console;
 mod consumers;
 mod crowded;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::http::HeaderValue;
 use axum::http::header::RETRY_AFTER;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodFilter, MethodRouter, get, on, post};
 use scarce_access::Need;
 use scarce_api::history::HISTORIES;
@@ -14,8 +14,8 @@ use scarce_api::problem::PortCode;
 use scarce_api::{Method, ROUTES};
 
 use super::{
-    HttpShared, batch, command, console, consumers, crowded, documents, events, guard, health, history, live,
-    metrics, origin, preview, reconciliations, reply, scripts,
+    HttpShared, batch, command, condense, console, consumers, crowded, documents, events, guard, health,
+    history, live, metrics, origin, preview, reconciliations, reply, scripts,
 };
 
 use Needs::{Always, Asked, Nothing};
@@ -73,6 +73,7 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         .on("/v1/scripts/{script}/run", Asked, post(scripts::run))
         .on("/metrics", Always(Need::READ_ALL), get(metrics::handle))
         .0
+        .layer(from_fn(condense::condense))
         .layer(from_fn_with_state(shared.clone(), guard::authenticate));
     let open = Router::new()
         .route("/livez", get(health::live))

@@ -8,6 +8,7 @@
 mod support;
 
 mod access;
+mod answers;
 mod copies;
 mod dry_runs;
 mod durability;
