@@ -37,7 +37,7 @@ pub(super) async fn handle(route: &'static Route, State(shared): Context, exchan
             Ok(()) => asked.answer(route, &shared, &exchange).await,
         },
     };
-    shared.metrics.note_http(spec.name, response.status().as_u16(), begun.elapsed());
+    shared.metrics.note_http(spec.name, response.status().as_u16(), begun.elapsed(), exchange.id());
     response
 }
 

@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::limits::RateLimited;
+use super::trace::RequestId;
 use super::{BODY_BYTES_MAX, HttpShared, guard, reply};
 
 /// The header of the operation id.
@@ -73,6 +74,7 @@ pub(crate) struct Exchange {
     pub(super) caller: Option<Caller>,
     /// The limits that count it, if there are any.
     pub(super) limited: Option<RateLimited>,
+    id: Option<RequestId>,
     pub(super) headers: HeaderMap,
     path: Vec<(String, String)>,
     query: Vec<(String, String)>,
@@ -105,8 +107,9 @@ impl FromRequest<Arc<HttpShared>> for Exchange {
         };
         let caller = parts.extensions.get::<Caller>().cloned();
         let limited = parts.extensions.get::<RateLimited>().cloned();
+        let id = parts.extensions.remove::<RequestId>();
         let exchange =
-            Self { speech, caller, limited, headers: parts.headers, path, query, takes_body, body };
+            Self { speech, caller, limited, id, headers: parts.headers, path, query, takes_body, body };
         exchange.check_admitted(state).map(|()| exchange).map_err(|refused| *refused)
     }
 }
@@ -214,6 +217,11 @@ impl Exchange {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The request's id, by which the log names it.
+    pub(super) fn id(&self) -> &str {
+        self.id.as_ref().map_or("", RequestId::as_str)
     }
 
     /// The fields of path, query and body.

@@ -23,6 +23,7 @@ use super::HttpShared;
 use super::exchange::Speech;
 use super::limits::RateLimited;
 use super::reply;
+use super::trace::Sender;
 
 /// The address of a request's caller.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +64,7 @@ async fn admit(
     if let Some(limited) = limited {
         limited.tell(&mut response);
     }
+    response.extensions_mut().insert(Sender(caller.clone()));
     until_ended(response, shared, caller)
 }
 

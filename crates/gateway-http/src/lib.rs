@@ -37,6 +37,7 @@ mod server;
 mod stream;
 mod submit;
 mod tail;
+mod trace;
 mod transport;
 
 use std::sync::Arc;

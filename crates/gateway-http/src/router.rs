@@ -15,7 +15,7 @@ use scarce_api::{Method, ROUTES};
 
 use super::{
     HttpShared, batch, command, condense, console, consumers, crowded, documents, events, guard, health,
-    history, live, metrics, origin, preview, reconciliations, reply, scripts,
+    history, live, metrics, origin, preview, reconciliations, reply, scripts, trace,
 };
 
 use Needs::{Always, Asked, Nothing};
@@ -94,6 +94,7 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         )
         .layer(from_fn_with_state(shared.clone(), origin::check_origin))
         .layer(from_fn_with_state(shared.clone(), guard::check_host))
+        .layer(from_fn(trace::trace))
         .with_state(shared)
 }
 

@@ -1,4 +1,4 @@
-//! Answers that are not sent as they are: compressed, or not again.
+//! Answers that are not sent as they are: compressed, or not again; and the id by which a request is found in the log.
 
 use std::io::Read as _;
 
@@ -69,4 +69,33 @@ fn a_read_is_answered_again_only_when_its_answer_is_another_one() {
     let missing = bench.http.call("GET", "/v1/stock/none", &[("If-None-Match", "*")], None);
     assert_eq!((missing.status, missing.header("etag")), (404, None));
     bench.check_well();
+}
+
+#[test]
+fn a_request_is_found_in_the_access_log_by_its_id_and_its_trace() {
+    let options = ["--log-format", "json", "--log-level", "info,access=debug"];
+    let mut bench = Bench::start(&options);
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let parent = format!("00-{trace}-00f067aa0ba902b7-01");
+    let debit = json!({ "amount": 1_000 });
+    let headers = [("X-Request-Id", "order-7"), ("traceparent", &parent)];
+    let refused = bench.http.call("POST", "/v1/accounts/alice/debit", &headers, Some(&debit));
+    assert_eq!((refused.status, refused.header("x-request-id")), (409, Some("order-7")));
+    let traced = bench.http.call("GET", "/v1/accounts/alice", &[("traceparent", &parent)], None);
+    assert_eq!(traced.header("x-request-id"), Some(trace));
+    let forged = bench.http.call("GET", "/livez", &[("X-Request-Id", "a\tb {\"x\":1}")], None);
+    let made = forged.header("x-request-id").unwrap();
+    assert!(made.len() == 32 && made != trace, "{made}");
+    bench.check_well();
+    let log = bench.server.stop_overheard();
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let lines: Vec<_> = lines.filter(|line| line["target"] == "access").collect();
+    let line = lines.iter().find(|line| line["request_id"] == "order-7").unwrap();
+    assert_eq!(
+        (&line["method"], &line["path"], &line["status"], &line["trace_id"], &line["peer"]),
+        (&"POST".into(), &"/v1/accounts/alice/debit".into(), &409.into(), &trace.into(), &"127.0.0.1".into())
+    );
+    assert!(line["took_us"].as_u64().unwrap() > 0 && line["bytes"].as_u64().unwrap() > 0, "{line}");
+    assert!(lines.iter().any(|line| line["request_id"] == trace), "{lines:#?}");
+    assert!(!log.contains("{\\\"x\\\""), "{log}");
 }

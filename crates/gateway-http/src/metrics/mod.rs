@@ -82,18 +82,18 @@ impl Metrics {
     }
 
     /// Records how long a command over HTTP took.
-    pub(super) fn note_http(&self, command: &'static str, status: u16, took: Duration) {
+    pub(super) fn note_http(&self, command: &'static str, status: u16, took: Duration, request: &str) {
         self.http_durations.get_or_create(&OfCommand { command, status }).observe(took.as_secs_f64());
         if self.slow.is_some_and(|limit| took > limit) {
-            self.log_slow(command, status, took);
+            self.log_slow(command, status, took, request);
         }
     }
 
-    fn log_slow(&self, command: &'static str, status: u16, took: Duration) {
+    fn log_slow(&self, command: &'static str, status: u16, took: Duration, request_id: &str) {
         let untold = self.slow_log.lock().unwrap_or_else(PoisonError::into_inner).note(took);
         if let Some(untold) = untold {
             let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-            tracing::warn!(command, status, took_ms, untold, "a command over HTTP was slow");
+            tracing::warn!(command, status, took_ms, request_id, untold, "a command over HTTP was slow");
         }
     }
 

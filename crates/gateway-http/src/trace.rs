@@ -1,0 +1,163 @@
+//! Which request an answer and a line of the log belong to, and of whose trace it is part.
+
+use std::net::IpAddr;
+use std::time::Instant;
+
+use axum::body::HttpBody as _;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::Response;
+use scarce_gateway::Caller;
+use tracing::Level;
+use uuid::Uuid;
+
+use super::guard::Peer;
+
+/// The header of a request's id.
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The header of W3C Trace Context.
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// The maximum length of an id that a caller gives.
+const ID_BYTES_MAX: usize = 128;
+
+/// The id of a request: the caller's, else that of the caller's trace, else a new one.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId(HeaderValue);
+
+impl RequestId {
+    fn of(headers: &HeaderMap) -> Self {
+        let given = headers.get(X_REQUEST_ID).filter(|id| is_id(id.as_bytes())).cloned();
+        let of_trace = || HeaderValue::from_str(trace_id(headers)?).ok();
+        let made = || HeaderValue::from_str(&Uuid::new_v4().simple().to_string()).ok();
+        let id = given.or_else(of_trace).or_else(made);
+        Self(id.unwrap_or(HeaderValue::from_static("unknown")))
+    }
+
+    /// The id as text.
+    pub(super) fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+}
+
+/// Whether a caller's id can stand in a header and a line of the log as it is.
+fn is_id(id: &[u8]) -> bool {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._:/+=".contains(byte);
+    (1..=ID_BYTES_MAX).contains(&id.len()) && id.iter().all(is_plain)
+}
+
+/// The id of the caller's trace: the second field of a valid `traceparent` (W3C Trace Context, section 3.2.2).
+fn trace_id(headers: &HeaderMap) -> Option<&str> {
+    let mut given = headers.get_all(TRACEPARENT).into_iter();
+    let parent = given.next()?.to_str().ok()?;
+    if given.next().is_some() {
+        return None;
+    }
+    let mut fields = parent.split('-');
+    let [version, trace, span, flags] = [(); 4].map(|()| fields.next());
+    let (version, trace) = (version.filter(|field| is_hex(field, 2) && *field != "ff")?, trace?);
+    let is_over = version == "00" && fields.next().is_some();
+    let is_valid = is_set(trace, 32) && is_set(span?, 16) && is_hex(flags?, 2) && !is_over;
+    is_valid.then_some(trace)
+}
+
+/// Whether a field is hexadecimal and not zero.
+fn is_set(field: &str, digits: usize) -> bool {
+    is_hex(field, digits) && field.bytes().any(|byte| byte != b'0')
+}
+
+fn is_hex(field: &str, digits: usize) -> bool {
+    field.len() == digits && field.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Gives each request its id, answers with it, and logs the request where the access log is on.
+pub(super) async fn trace(mut request: Request, next: Next) -> Response {
+    let id = RequestId::of(request.headers());
+    request.extensions_mut().insert(id.clone());
+    let access = tracing::enabled!(target: "access", Level::DEBUG).then(|| Access::begin(&request));
+    let mut response = next.run(request).await;
+    if let Some(access) = access {
+        access.log(&id, &response);
+    }
+    response.headers_mut().insert(X_REQUEST_ID, id.0);
+    response
+}
+
+/// Who sent a request, for the access log.
+#[derive(Clone, Debug)]
+pub(super) struct Sender(pub(super) Caller);
+
+/// A line of the access log. Its path names resources, so it is one of the level debug.
+struct Access {
+    begun: Instant,
+    method: Method,
+    path: String,
+    trace_id: String,
+    peer: Option<IpAddr>,
+}
+
+impl Access {
+    fn begin(request: &Request) -> Self {
+        Self {
+            begun: Instant::now(),
+            method: request.method().clone(),
+            path: request.uri().path().to_owned(),
+            trace_id: trace_id(request.headers()).unwrap_or_default().to_owned(),
+            peer: request.extensions().get::<Peer>().map(|peer| peer.0),
+        }
+    }
+
+    /// A stream of events is logged when it begins.
+    fn log(self, id: &RequestId, response: &Response) {
+        let Self { begun, method, path, trace_id, peer } = self;
+        let took_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let key =
+            response.extensions().get::<Sender>().and_then(|sender| sender.0.key()).unwrap_or_default();
+        let peer = peer.map(|peer| peer.to_string()).unwrap_or_default();
+        let (status, bytes) = (response.status().as_u16(), response.body().size_hint().exact());
+        let request_id = id.as_str();
+        tracing::debug!(target: "access", request_id, trace_id, peer, key, %method, path, status, bytes, took_us, "request");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+    fn id(name: HeaderName, value: &str) -> String {
+        let headers = HeaderMap::from_iter([(name, HeaderValue::from_str(value).expect("a header"))]);
+        RequestId::of(&headers).as_str().to_owned()
+    }
+
+    #[test]
+    fn a_request_keeps_its_id_or_has_that_of_its_trace_or_a_new_one() {
+        assert_eq!(id(X_REQUEST_ID, "shop-7/a.b:c"), "shop-7/a.b:c");
+        assert_eq!(id(TRACEPARENT, PARENT), "4bf92f3577b34da6a3ce929d0e0e4736");
+        let made = [RequestId::of(&HeaderMap::new()), RequestId::of(&HeaderMap::new())];
+        assert!(made[0].as_str().len() == 32 && made[0].as_str() != made[1].as_str());
+    }
+
+    #[test]
+    fn an_id_or_a_trace_that_is_malformed_is_not_taken() {
+        for wrong in ["a b", "<script>", "", &"a".repeat(129)] {
+            assert_ne!(id(X_REQUEST_ID, wrong), wrong);
+        }
+        let later = PARENT.replacen("00", "01", 1) + "-more";
+        assert_eq!(id(TRACEPARENT, &later), "4bf92f3577b34da6a3ce929d0e0e4736");
+        let wrong = [
+            PARENT.replacen("00", "ff", 1),
+            format!("{PARENT}-more"),
+            PARENT.replace("4bf92f3577b34da6a3ce929d0e0e4736", &"0".repeat(32)),
+            PARENT.replace("00f067aa0ba902b7", &"0".repeat(16)),
+            PARENT.to_uppercase(),
+            "00-4bf92f3577b34da6a3ce929d0e0e4736".to_owned(),
+        ];
+        for wrong in wrong {
+            assert_ne!(id(TRACEPARENT, &wrong), "4bf92f3577b34da6a3ce929d0e0e4736", "{wrong}");
+        }
+    }
+}
