@@ -1,7 +1,8 @@
 //! `cargo xtask reference`: generates documents from the tables in the code: the reference pages in each language,
-//! and the schemas of messages.
+//! the schemas of messages, and the types of the clients of other languages.
 
 mod access;
+mod clients;
 mod codes;
 mod commands;
 mod events;
@@ -26,14 +27,15 @@ pub struct Options {
     check: bool,
 }
 
-/// A page: its path under `docs`, and its contents.
+/// A page: its path, and its contents.
 type Page = (String, String);
 
 /// Writes the pages, or checks that they are up to date.
 pub fn run(options: &Options) -> Ended {
-    let directory = place::root().join("docs");
-    let pages = Language::ALL.iter().flat_map(|language| pages(*language));
-    let pages: Vec<Page> = pages.chain(schemas::pages()).collect();
+    let directory = place::root();
+    let pages = Language::ALL.iter().flat_map(|language| pages(*language)).chain(schemas::pages());
+    let pages = pages.map(|(path, page)| (format!("{DOCS}/{path}"), page));
+    let pages: Vec<Page> = pages.chain(clients::files()).collect();
     let mut is_current = true;
     for (name, page) in &pages {
         let path = directory.join(name);
@@ -43,7 +45,7 @@ pub fn run(options: &Options) -> Ended {
             write(&path, page)?;
         }
     }
-    for path in schemas::left_over(&directory, &pages)? {
+    for path in schemas::left_over(&directory.join(DOCS))? {
         if options.check {
             screen::say(&format!("{} is no longer generated; remove it", path.display()));
             is_current = false;
@@ -53,8 +55,8 @@ pub fn run(options: &Options) -> Ended {
         }
     }
     match (options.check, is_current) {
-        (false, _) => screen::say(&format!("wrote {} pages of docs", pages.len())),
-        (true, true) => screen::say(&format!("{} pages of docs are up to date", pages.len())),
+        (false, _) => screen::say(&format!("wrote {} generated files", pages.len())),
+        (true, true) => screen::say(&format!("{} generated files are up to date", pages.len())),
         (true, false) => {}
     }
     Ok(is_current)
@@ -64,8 +66,12 @@ pub fn run(options: &Options) -> Ended {
 pub fn generated() -> impl Iterator<Item = String> {
     let pages =
         Language::ALL.iter().flat_map(|language| NAMES.map(|name| format!("{}{name}", folder(*language))));
-    pages.chain(["schemas/".to_owned()]).map(|path| format!("docs/{path}"))
+    let pages = pages.chain(["schemas/".to_owned()]).map(|path| format!("{DOCS}/{path}"));
+    pages.chain(clients::PATHS.map(str::to_owned))
 }
+
+/// The folder of the pages.
+const DOCS: &str = "docs";
 
 /// The names of the pages in each language.
 const NAMES: [&str; 4] = ["commands.md", "codes.md", "events.md", "access.md"];

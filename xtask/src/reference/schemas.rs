@@ -21,11 +21,12 @@ pub fn pages() -> Vec<Page> {
 }
 
 /// Schema files that are no longer generated.
-pub fn left_over(docs: &Path, pages: &[Page]) -> std::io::Result<Vec<PathBuf>> {
+pub fn left_over(docs: &Path) -> std::io::Result<Vec<PathBuf>> {
     let folder = docs.join(FOLDER);
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
+    let pages = pages();
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let path = entry?.path();
