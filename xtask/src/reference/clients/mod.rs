@@ -1,6 +1,7 @@
 //! The generated part of the clients of other languages: types, codes and routes.
 
 mod model;
+mod typescript;
 
 use super::Page;
 use model::Model;
@@ -10,13 +11,14 @@ const HEAD: &str =
     "Made by `cargo xtask reference` from the tables of commands and codes; change those, not this file.";
 
 /// Their paths from the top of the repository.
-pub const PATHS: [&str; 0] = [
+pub const PATHS: [&str; 1] = [
+    "clients/typescript/src/generated.ts",
 ];
 
 /// The files: path and contents.
 pub fn files() -> [Page; PATHS.len()] {
-    let _ = Model::new();
-    let texts: [String; 0] = [];
+    let model = Model::new();
+    let texts = [typescript::file(&model)];
     let mut texts = texts.into_iter();
     PATHS.map(|path| (path.to_owned(), texts.next().unwrap_or_default()))
 }
