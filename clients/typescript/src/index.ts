@@ -1,0 +1,14 @@
+// A client of Scarce.
+
+export { Scarce } from "./client.js";
+export type { Options } from "./client.js";
+export type { BatchOutcome, Line, Outcomes } from "./batch.js";
+export * from "./generated.js";
+export type { ChannelData, Update } from "./live.js";
+export { ScarceError } from "./outcome.js";
+export type {
+  Absent, Answer, Applied, CallOptions, CommonRefusal, Durability, Failed, Outcome, Refused, RefusedBy, Undecided,
+  WaitOptions,
+} from "./outcome.js";
+export { TransportError } from "./transport.js";
+export type { Request, Response, Streamed, TlsOptions, Transport } from "./transport.js";
