@@ -122,7 +122,11 @@ impl Server {
 
     /// The same with additional flags.
     pub fn scarce_with(name: &str, flags: &[&str]) -> Result<Self, Box<dyn Error>> {
-        let data = crate::place::fresh(name)?;
+        Self::scarce_on(crate::place::fresh(name)?, flags)
+    }
+
+    /// The same on data that is there already.
+    pub fn scarce_on(data: PathBuf, flags: &[&str]) -> Result<Self, Box<dyn Error>> {
         let mut command = Command::new(crate::place::scarce());
         command
             .args(["serve", "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0", "--data"])
@@ -133,6 +137,12 @@ impl Server {
         server.address = named("resp ").ok_or("the ready line names no address")?.to_owned();
         server.http = named("http ").ok_or("the ready line names no address for HTTP")?.to_owned();
         Ok(server)
+    }
+
+    /// Kills it without notice, and gives its data.
+    pub fn kill(mut self) -> std::io::Result<PathBuf> {
+        self.child.kill()?;
+        Ok(std::mem::take(&mut self.data))
     }
 
     /// How much memory it takes.

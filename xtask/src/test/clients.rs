@@ -5,6 +5,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::libraries;
 use super::packages::{self, Ensured};
 use super::releases;
 use super::step::{Log, Tally};
@@ -19,16 +20,17 @@ fn tests(name: &str) -> PathBuf {
 
 /// Downloads what the client steps need, so that they do not wait for it later.
 pub fn libraries(log: &mut Log) -> Ended {
-    let libraries: [fn(&mut Log) -> Ensured; 6] = [
+    let all: [fn(&mut Log) -> Ensured; 7] = [
         |log| packages::python(log, &tests("python")).map(drop),
         |log| packages::python(log, &tests("python-http")).map(drop),
         |log| packages::python(log, &releases::redis_6_2_tests()).map(drop),
         |log| packages::node(log, &tests("node")).map(drop),
         |log| packages::go(log, &tests("go")).map(drop),
+        libraries::node_packages,
         // A test opens pages in it. It is large, and no other step waits for it.
         |log| packages::program(log, "chromium", &["chromium"]),
     ];
-    Ok(packages::each(log, &libraries))
+    Ok(packages::each(log, &all))
 }
 
 /// How many random requests schemathesis sends to each route, besides those that cover each bound of the

@@ -7,12 +7,14 @@ mod clients;
 mod console;
 mod install;
 mod instructions;
+mod libraries;
 mod packages;
 mod releases;
 mod servers;
 mod step;
 mod tools;
 mod tour;
+mod unsteady;
 
 use std::time::{Duration, Instant};
 

@@ -120,10 +120,15 @@ pub fn redis(log: &mut Log) -> Result<(), Box<dyn Error>> {
 
 /// A virtual environment with the packages of the tests' `requirements.txt`. Returns its Python.
 pub fn python(log: &mut Log, tests: &Path) -> Result<PathBuf, Box<dyn Error>> {
-    program(log, "python3", &["python3", "python3-venv"])?;
     // One for each directory of tests, with its name.
     let name = tests.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let place = place::work(&name)?;
+    python_named(log, &name, tests)
+}
+
+/// The same, with another name.
+pub fn python_named(log: &mut Log, name: &str, tests: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    program(log, "python3", &["python3", "python3-venv"])?;
+    let place = place::work(name)?;
     let requirements = tests.join("requirements.txt");
     let python = place.join("bin").join("python");
     once(&place, &requirements, || {
@@ -167,7 +172,7 @@ pub fn go(log: &mut Log, tests: &Path) -> Result<Command, Box<dyn Error>> {
 }
 
 /// Installs, unless the same was installed last time.
-fn once(
+pub fn once(
     place: &Path,
     asked: &Path,
     install: impl FnOnce() -> Result<(), Box<dyn Error>>,

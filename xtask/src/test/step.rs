@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::{cargo, chart, clients, console, install, instructions, releases, servers, tools, tour};
+use super::{
+    cargo, chart, clients, console, install, instructions, libraries, releases, servers, tools, tour,
+};
 use crate::{place, process, screen};
 
 /// One step of the tests.
@@ -76,6 +78,12 @@ pub const STEPS: &[Step] = &[
         clients::live,
     ),
     step(Foreign, "client-go", "go-redis against the server", clients::go),
+    step(
+        Foreign,
+        "library-typescript",
+        "our client for TypeScript, while its server is killed and its connections are lost",
+        libraries::typescript,
+    ),
     step(
         Foreign,
         "http-client",
@@ -150,10 +158,7 @@ impl Tally {
                 ["Ran", _, "test" | "tests", ..] => tally.passed += number(1),
                 // unittest's "FAILED (failures=1, errors=2)": the tests that ran were counted above.
                 ["FAILED", ..] => {
-                    let numbers = line
-                        .split(|c: char| !c.is_ascii_digit())
-                        .filter_map(|text| text.parse::<usize>().ok());
-                    let failed: usize = numbers.sum();
+                    let failed: usize = numbers(line).sum();
                     tally.failed += failed;
                     tally.passed = tally.passed.saturating_sub(failed);
                 }
@@ -167,6 +172,11 @@ impl Tally {
         }
         tally
     }
+}
+
+/// The numbers in a line.
+fn numbers(line: &str) -> impl Iterator<Item = usize> {
+    line.split(|c: char| !c.is_ascii_digit()).filter_map(|text| text.parse().ok())
 }
 
 /// A step's output, in a file and for the screen.

@@ -1,0 +1,107 @@
+//! Our own clients in other languages, each against three servers: one that is calm, one that speaks TLS and asks
+//! for a password, and one that is killed behind a bad line.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::packages;
+use super::step::{Log, Tally};
+use super::unsteady::Unsteady;
+use crate::place;
+use crate::process::Server;
+
+type Ended = Result<Tally, Box<dyn Error>>;
+
+/// How often the server must have been killed, or the tests have shown little.
+const KILLS_MIN: usize = 3;
+
+const PASSWORD: &str = "a-password-for-tests";
+
+/// The folder of a client.
+fn folder(name: &str) -> PathBuf {
+    place::root().join("clients").join(name)
+}
+
+/// Runs the tests of a client, which find the servers by variables.
+fn against_servers(log: &mut Log, name: &str, command: &mut Command) -> Ended {
+    packages::program(log, "openssl", &["openssl"])?;
+    let calm = Server::scarce(&format!("{name}-calm"))?;
+    let files = place::fresh(&format!("{name}-tls"))?;
+    let secure = secure(log, name, &files)?;
+    let unsteady = Unsteady::start(&format!("{name}-unsteady"))?;
+    command.env("SCARCE_URL", format!("http://{}", calm.http));
+    command.env("SCARCE_TLS_URL", format!("https://{}", secure.http));
+    command.env("SCARCE_TLS_CA", files.join("cert.pem")).env("SCARCE_KEY", PASSWORD);
+    command.env("SCARCE_UNSTEADY_URL", &unsteady.url);
+    let (tally, kills) = unsteady.during(|| log.tests(command))?;
+    let tally = tally?;
+    log.say(&format!("the server was killed {kills} times"));
+    // The next run makes new ones.
+    let _ = std::fs::remove_dir_all(files);
+    match tally.passed {
+        0 if tally.failed == 0 => Err("no test was run".into()),
+        _ if kills < KILLS_MIN => {
+            Err(format!("the server was killed {kills} times, at least {KILLS_MIN}").into())
+        }
+        _ => Ok(tally),
+    }
+}
+
+/// A server that speaks TLS and asks for a password.
+fn secure(log: &mut Log, name: &str, files: &Path) -> Result<Server, Box<dyn Error>> {
+    let (cert, key, password) = (files.join("cert.pem"), files.join("key.pem"), files.join("password"));
+    let mut make = Command::new("openssl");
+    make.args([
+        "req",
+        "-x509",
+        "-nodes",
+        "-days",
+        "2",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+    ]);
+    make.args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]);
+    log.must(make.arg("-keyout").arg(&key).arg("-out").arg(&cert))?;
+    std::fs::write(&password, PASSWORD)?;
+    let flags = [("--tls-cert", cert), ("--tls-key", key), ("--password-file", password)];
+    let flags: Vec<String> =
+        flags.iter().flat_map(|(flag, path)| [(*flag).to_owned(), path.display().to_string()]).collect();
+    Server::scarce_with(&format!("{name}-secure"), &flags.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn npm(words: &[&str]) -> Command {
+    let mut command = Command::new("npm");
+    command.args(words).current_dir(folder("typescript"));
+    command
+}
+
+/// The compiler of TypeScript.
+pub fn node_packages(log: &mut Log) -> packages::Ensured {
+    packages::program(log, "node", &["nodejs"])?;
+    packages::program(log, "npm", &["npm"])?;
+    let folder = folder("typescript");
+    packages::once(&folder.join("node_modules"), &folder.join("package-lock.json"), || {
+        log.must(&mut npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"]))
+    })
+}
+
+/// The client for TypeScript: its types, its tests, and what a registry would get.
+pub fn typescript(log: &mut Log) -> Ended {
+    node_packages(log)?;
+    log.must(&mut npm(&["run", "build"]))?;
+    let mut tests = Command::new("node");
+    let tests = against_servers(log, "typescript", tests.arg("--test").current_dir(folder("typescript")))?;
+    let packed = log.check(&mut npm(&["pack", "--dry-run", "--ignore-scripts"]))?;
+    Ok(sum(&[tests, packed]))
+}
+
+fn sum(parts: &[Tally]) -> Tally {
+    Tally {
+        passed: parts.iter().map(|part| part.passed).sum(),
+        failed: parts.iter().map(|part| part.failed).sum(),
+        skipped: None,
+    }
+}
