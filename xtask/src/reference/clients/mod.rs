@@ -1,5 +1,6 @@
 //! The generated part of the clients of other languages: types, codes and routes.
 
+mod go;
 mod model;
 mod typescript;
 
@@ -11,14 +12,15 @@ const HEAD: &str =
     "Made by `cargo xtask reference` from the tables of commands and codes; change those, not this file.";
 
 /// Their paths from the top of the repository.
-pub const PATHS: [&str; 1] = [
+pub const PATHS: [&str; 2] = [
     "clients/typescript/src/generated.ts",
+    "clients/go/generated.go",
 ];
 
 /// The files: path and contents.
 pub fn files() -> [Page; PATHS.len()] {
     let model = Model::new();
-    let texts = [typescript::file(&model)];
+    let texts = [typescript::file(&model), go::file(&model)];
     let mut texts = texts.into_iter();
     PATHS.map(|path| (path.to_owned(), texts.next().unwrap_or_default()))
 }
