@@ -98,6 +98,28 @@ pub fn typescript(log: &mut Log) -> Ended {
     Ok(sum(&[tests, packed]))
 }
 
+/// The client for Go: its form, its tests, and what the vet says.
+pub fn go(log: &mut Log) -> Ended {
+    packages::program(log, "go", &["golang-go"])?;
+    let place = place::work("go")?;
+    let command = |words: &[&str]| {
+        let mut command = Command::new("go");
+        command
+            .args(words)
+            .current_dir(folder("go"))
+            .env("CGO_ENABLED", "0")
+            .env("GOCACHE", place.join("cache"));
+        command
+    };
+    let vetted = log.check(&mut command(&["vet", "./..."]))?;
+    // It names the files that have another form.
+    let mut format = Command::new("sh");
+    format.args(["-c", "test -z \"$(gofmt -l . | tee /dev/stderr)\""]).current_dir(folder("go"));
+    let formatted = log.check(&mut format)?;
+    let tests = against_servers(log, "go", &mut command(&["test", "-count=1", "-v", "./..."]))?;
+    Ok(sum(&[vetted, formatted, tests]))
+}
+
 fn sum(parts: &[Tally]) -> Tally {
     Tally {
         passed: parts.iter().map(|part| part.passed).sum(),
