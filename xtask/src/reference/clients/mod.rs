@@ -2,6 +2,7 @@
 
 mod go;
 mod model;
+mod python;
 mod typescript;
 
 use super::Page;
@@ -12,15 +13,16 @@ const HEAD: &str =
     "Made by `cargo xtask reference` from the tables of commands and codes; change those, not this file.";
 
 /// Their paths from the top of the repository.
-pub const PATHS: [&str; 2] = [
+pub const PATHS: [&str; 3] = [
     "clients/typescript/src/generated.ts",
+    "clients/python/src/scarce_client/_generated.py",
     "clients/go/generated.go",
 ];
 
 /// The files: path and contents.
 pub fn files() -> [Page; PATHS.len()] {
     let model = Model::new();
-    let texts = [typescript::file(&model), go::file(&model)];
+    let texts = [typescript::file(&model), python::file(&model), go::file(&model)];
     let mut texts = texts.into_iter();
     PATHS.map(|path| (path.to_owned(), texts.next().unwrap_or_default()))
 }
