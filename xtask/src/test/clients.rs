@@ -20,13 +20,14 @@ fn tests(name: &str) -> PathBuf {
 
 /// Downloads what the client steps need, so that they do not wait for it later.
 pub fn libraries(log: &mut Log) -> Ended {
-    let all: [fn(&mut Log) -> Ensured; 7] = [
+    let all: [fn(&mut Log) -> Ensured; 8] = [
         |log| packages::python(log, &tests("python")).map(drop),
         |log| packages::python(log, &tests("python-http")).map(drop),
         |log| packages::python(log, &releases::redis_6_2_tests()).map(drop),
         |log| packages::node(log, &tests("node")).map(drop),
         |log| packages::go(log, &tests("go")).map(drop),
         libraries::node_packages,
+        |log| libraries::python_packages(log).map(drop),
         // A test opens pages in it. It is large, and no other step waits for it.
         |log| packages::program(log, "chromium", &["chromium"]),
     ];

@@ -98,6 +98,37 @@ pub fn typescript(log: &mut Log) -> Ended {
     Ok(sum(&[tests, packed]))
 }
 
+/// A Python with what checks types and packages.
+pub fn python_packages(log: &mut Log) -> Result<PathBuf, Box<dyn Error>> {
+    packages::python_named(log, "library-python", &folder("python"))
+}
+
+/// The client for Python: its types, its tests, and what a registry would get.
+pub fn python(log: &mut Log) -> Ended {
+    let folder = folder("python");
+    let python = python_packages(log)?;
+    let command = |module: &str, words: &[&str]| {
+        let mut command = Command::new(&python);
+        command.args(["-B", "-m", module]).args(words).current_dir(&folder);
+        command.env("PYTHONPATH", folder.join("src"));
+        command
+    };
+    let cache = place::work("library-python-types")?;
+    let types = log.check(command("mypy", &["src"]).arg("--cache-dir").arg(cache))?;
+    let mut tests = command("unittest", &["discover", "-v", "-s", "tests"]);
+    let tests = against_servers(log, "python", &mut tests)?;
+    // In a copy, since building leaves files beside the sources.
+    let (copy, packed) = (place::fresh("library-python-copy")?, place::fresh("library-python-packed")?);
+    log.must(Command::new("cp").arg("-r").arg(folder.join(".")).arg(&copy))?;
+    let mut build = command("build", &["--no-isolation", "--outdir"]);
+    let built = log.check(build.arg(&packed).current_dir(&copy))?;
+    // The next run makes new ones.
+    for folder in [copy, packed] {
+        let _ = std::fs::remove_dir_all(folder);
+    }
+    Ok(sum(&[types, tests, built]))
+}
+
 /// The client for Go: its form, its tests, and what the vet says.
 pub fn go(log: &mut Log) -> Ended {
     packages::program(log, "go", &["golang-go"])?;

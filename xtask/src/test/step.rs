@@ -84,6 +84,7 @@ pub const STEPS: &[Step] = &[
         "our client for TypeScript, while its server is killed and its connections are lost",
         libraries::typescript,
     ),
+    step(Foreign, "library-python", "the same for Python", libraries::python),
     step(Foreign, "library-go", "the same for Go", libraries::go),
     step(
         Foreign,
