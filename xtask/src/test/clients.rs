@@ -20,7 +20,7 @@ fn tests(name: &str) -> PathBuf {
 
 /// Downloads what the client steps need, so that they do not wait for it later.
 pub fn libraries(log: &mut Log) -> Ended {
-    let all: [fn(&mut Log) -> Ensured; 8] = [
+    let all: [fn(&mut Log) -> Ensured; 9] = [
         |log| packages::python(log, &tests("python")).map(drop),
         |log| packages::python(log, &tests("python-http")).map(drop),
         |log| packages::python(log, &releases::redis_6_2_tests()).map(drop),
@@ -28,6 +28,7 @@ pub fn libraries(log: &mut Log) -> Ended {
         |log| packages::go(log, &tests("go")).map(drop),
         libraries::node_packages,
         |log| libraries::python_packages(log).map(drop),
+        libraries::java_packages,
         // A test opens pages in it. It is large, and no other step waits for it.
         |log| packages::program(log, "chromium", &["chromium"]),
     ];

@@ -151,6 +151,27 @@ pub fn go(log: &mut Log) -> Ended {
     Ok(sum(&[vetted, formatted, tests]))
 }
 
+fn maven(goal: &str) -> Result<Command, Box<dyn Error>> {
+    let target = place::work("library-java")?;
+    let mut maven = Command::new("mvn");
+    maven.args(["--batch-mode", "--no-transfer-progress", goal]).current_dir(folder("java"));
+    maven.arg(format!("-DbuildDirectory={}", target.display()));
+    Ok(maven)
+}
+
+/// Maven, and what it takes to compile.
+pub fn java_packages(log: &mut Log) -> packages::Ensured {
+    packages::program(log, "mvn", &["maven"])?;
+    packages::program(log, "javac", &["openjdk-17-jdk-headless"])?;
+    log.must(&mut maven("test-compile")?)
+}
+
+/// The client for Java: its tests, and what a registry would get.
+pub fn java(log: &mut Log) -> Ended {
+    java_packages(log)?;
+    against_servers(log, "java", &mut maven("package")?)
+}
+
 fn sum(parts: &[Tally]) -> Tally {
     Tally {
         passed: parts.iter().map(|part| part.passed).sum(),

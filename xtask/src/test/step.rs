@@ -86,6 +86,7 @@ pub const STEPS: &[Step] = &[
     ),
     step(Foreign, "library-python", "the same for Python", libraries::python),
     step(Foreign, "library-go", "the same for Go", libraries::go),
+    step(Foreign, "library-java", "the same for Java", libraries::java),
     step(
         Foreign,
         "http-client",
@@ -146,7 +147,7 @@ impl Tally {
         }
     }
 
-    /// Reads the closing lines of cargo, unittest, node, go and schemathesis.
+    /// Reads the closing lines of cargo, unittest, node, go, Maven and schemathesis.
     pub fn count(output: &str) -> Self {
         let mut tally = Self::default();
         for line in output.lines() {
@@ -169,6 +170,14 @@ impl Tally {
                 [_, "generated,", _, "passed" | "passed,", ..] => tally.passed += number(2),
                 ["---", "PASS:", ..] if line.starts_with('-') => tally.passed += 1,
                 ["---", "FAIL:", ..] if line.starts_with('-') => tally.failed += 1,
+                // Maven says the same of each class, with the time that it took.
+                [_, "Tests", "run:", ran, "Failures:", ..] if !line.contains("Time elapsed") => {
+                    let failed = numbers(line).skip(1).take(2).sum::<usize>();
+                    let skipped = numbers(line).nth(3).unwrap_or_default();
+                    tally.failed += failed;
+                    let ran: usize = ran.trim_end_matches(',').parse().unwrap_or_default();
+                    tally.passed += ran.saturating_sub(failed + skipped);
+                }
                 _ => {}
             }
         }
@@ -285,7 +294,9 @@ mod tests {
     #[test]
     fn closing_lines_of_every_runner_are_read() {
         let output = "test result: ok. 12 passed; 1 failed; 0 ignored\nRan 3 tests in 0.1s\nFAILED (failures=1, errors=1)\n# pass 4\n# fail 2\n\
-                      ℹ pass 5\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/inner (0.00s)\n--- FAIL: TestB (0.00s)\n     99 generated, 98 passed\n";
-        assert_eq!(Tally::count(output), Tally { passed: 121, failed: 6, skipped: None });
+                      ℹ pass 5\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/inner (0.00s)\n--- FAIL: TestB (0.00s)\n     99 generated, 98 passed\n\
+                      [INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.1 s -- in A\n\
+                      [ERROR] Tests run: 9, Failures: 1, Errors: 1, Skipped: 2\n";
+        assert_eq!(Tally::count(output), Tally { passed: 126, failed: 8, skipped: None });
     }
 }
