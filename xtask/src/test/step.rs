@@ -102,6 +102,7 @@ pub const STEPS: &[Step] = &[
     step(Foreign, "console-code", "the web console's types, unit tests and built files", console::code),
     step(Foreign, "console-pages", "the web console in a browser, on a server", console::pages),
     step(Foreign, "readme-tour", "the README's transcripts, typed into redis-cli and curl", tour::readme),
+    step(Foreign, "recipes", "the transcripts of the recipes, typed into redis-cli", tour::recipes),
     step(
         Foreign,
         "package-install",

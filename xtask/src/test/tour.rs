@@ -1,4 +1,4 @@
-//! The README's transcripts, typed line by line against their own server: commands after `>` into redis-cli,
+//! The transcripts of the README and of the recipes, typed line by line against a server of their own: commands after `>` into redis-cli,
 //! lines after `$` into a shell. Values that differ between runs are replaced on both sides: times, ids made
 //! by the server, commitments, and the amounts of red packets.
 
@@ -30,23 +30,50 @@ struct Line<'a> {
 pub fn readme(log: &mut Log) -> Ended {
     packages::redis(log)?;
     packages::program(log, "curl", &["curl"])?;
-    let text = std::fs::read_to_string(place::root().join("README.md"))?;
-    let server = Server::scarce("readme")?;
+    page(log, "README.md", &Server::scarce("readme")?, LINES_MIN)
+}
+
+/// The folder of the recipes, and with fewer lines than this one was misread.
+const RECIPES: &str = "docs/recipes";
+const RECIPE_LINES_MIN: usize = 8;
+
+/// Types the transcripts of each recipe, on several partitions, so that a tag that is missing is noticed.
+pub fn recipes(log: &mut Log) -> Ended {
+    packages::redis(log)?;
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(place::root().join(RECIPES))? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        names.extend((name.ends_with(".md") && name != "README.md").then_some(name));
+    }
+    names.sort();
+    let mut tally = Tally::default();
+    for name in &names {
+        let server = Server::scarce_with("recipe", &["--partitions", "4"])?;
+        let typed = page(log, &format!("{RECIPES}/{name}"), &server, RECIPE_LINES_MIN)?;
+        tally.passed += typed.passed;
+        tally.failed += typed.failed;
+    }
+    if names.is_empty() { Err(format!("{RECIPES} has no recipes").into()) } else { Ok(tally) }
+}
+
+/// Types all transcripts of a page, in order.
+fn page(log: &mut Log, path: &str, server: &Server, lines_min: usize) -> Ended {
+    let text = std::fs::read_to_string(place::root().join(path))?;
     let commands = lines(&text, "> ");
-    let answers = redis_cli(&server, &commands)?;
+    let answers = redis_cli(server, &commands)?;
     let mut tally = Tally::default();
     for (line, answer) in commands.iter().zip(&answers) {
-        judge(log, &mut tally, line, answer);
+        judge(log, &mut tally, path, line, answer);
     }
     for line in lines(&text, "$ ") {
         let typed = line.typed.replace(README_HTTP, &server.http);
         let mut command = Command::new("sh");
         let finished = process::feed(command.args(["-c", &format!("{typed} 2>/dev/null")]), "")?;
         // HTTP headers end with CRLF.
-        judge(log, &mut tally, &line, finished.output.replace("\r\n", "\n").trim_end());
+        judge(log, &mut tally, path, &line, finished.output.replace("\r\n", "\n").trim_end());
     }
-    if tally.passed + tally.failed < LINES_MIN {
-        return Err(format!("README.md shows fewer than {LINES_MIN} lines to type").into());
+    if tally.passed + tally.failed < lines_min {
+        return Err(format!("{path} shows fewer than {lines_min} lines to type").into());
     }
     Ok(tally)
 }
@@ -88,15 +115,15 @@ fn redis_cli(server: &Server, commands: &[Line<'_>]) -> Result<Vec<String>, Box<
     Err(format!("{} commands were answered by {} lines:\n{output}", commands.len(), answers.len()).into())
 }
 
-fn judge(log: &mut Log, tally: &mut Tally, line: &Line<'_>, answer: &str) {
+fn judge(log: &mut Log, tally: &mut Tally, path: &str, line: &Line<'_>, answer: &str) {
     let shown = line.shown.join("\n");
     let is_right = !shown.is_empty() && settled(line.typed, &shown) == settled(line.typed, answer);
     tally.passed += usize::from(is_right);
     tally.failed += usize::from(!is_right);
     let verdict = if is_right { "as shown" } else { "NOT as shown" };
-    log.write(&format!("README.md:{}: {verdict}: {}\n{answer}", line.number, line.typed));
+    log.write(&format!("{path}:{}: {verdict}: {}\n{answer}", line.number, line.typed));
     if !is_right {
-        log.write(&format!("README.md shows:\n{shown}"));
+        log.write(&format!("{path} shows:\n{shown}"));
     }
 }
 
