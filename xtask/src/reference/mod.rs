@@ -6,6 +6,7 @@ mod clients;
 mod codes;
 mod commands;
 mod events;
+mod glossary;
 mod markdown;
 mod prose;
 mod schemas;
@@ -74,7 +75,7 @@ pub fn generated() -> impl Iterator<Item = String> {
 const DOCS: &str = "docs";
 
 /// The names of the pages in each language.
-const NAMES: [&str; 4] = ["commands.md", "codes.md", "events.md", "access.md"];
+const NAMES: [&str; 5] = ["commands.md", "codes.md", "events.md", "access.md", "glossary.md"];
 
 /// English pages are beside the handwritten pages, others in a folder.
 fn folder(language: Language) -> &'static str {
@@ -85,15 +86,16 @@ fn folder(language: Language) -> &'static str {
 }
 
 /// The pages of a language.
-fn pages(language: Language) -> [Page; 4] {
+fn pages(language: Language) -> [Page; 5] {
     let prose = prose::of(language);
-    let [for_commands, for_codes, for_events, for_access] =
+    let [for_commands, for_codes, for_events, for_access, for_glossary] =
         NAMES.map(|name| format!("{}{name}", folder(language)));
     [
         (for_commands, commands::page(language, prose)),
         (for_codes, codes::page(language, prose)),
         (for_events, events::page(language, prose)),
         (for_access, access::page(language, prose)),
+        (for_glossary, glossary::page(language, prose)),
     ]
 }
 

@@ -7,6 +7,10 @@ pub(super) const PROSE: Prose = Prose {
     commands_introduction: COMMANDS,
     access_title: "Access",
     access_introduction: ACCESS,
+    glossary_title: "Glossary",
+    glossary_introduction: GLOSSARY,
+    name: "name",
+    scope: "where",
     command: "command",
     resource_kind: "kind",
     codes_title: "Codes",
@@ -95,6 +99,34 @@ ID skip checks 3, 4 and 6.
 
 ## Commands by group
 
+";
+
+const GLOSSARY: &str = "\
+What the words of Scarce mean: first the ideas, then every name in commands, answers, codes and events. `scarce explain NAME` prints the same. [中文](zh/glossary.md)
+
+| word | meaning |
+|---|---|
+| resource | what there is not enough of: an account, a stock item, a campaign of red packets, a coupon, a market |
+| operation, operation ID | one thing that a caller wants done, and the name that the caller gives it. The same ID gets the first answer again |
+| applied, refused, failed | it was done; the rules forbid it, and nothing changed; it is not known, or was not accepted |
+| partition | a part of the resources with a log and a thread of its own |
+| tag | the part of a name in braces, `{show-42}A-12`: names with the same tag are in the same partition |
+| batch | several commands of one partition that are all applied, or none of them |
+| event, log, sequence | what has changed; all of that in order; its number, without gaps |
+| epoch | a number that a start raises; with the sequence, it names a place in the log for good |
+| snapshot | all of the state at one sequence |
+| digest | sixteen bytes that are the same for the same state |
+| hold, reservation | money, or units, that are set aside until a deadline |
+| receipt | what an applied operation answered, and what is kept of a sale |
+| serial | the number of a unit, a packet or a claim, counted from 1 |
+| world | the account that money comes from and goes to, one for each asset, so that all balances sum to zero |
+| consumer, position, lag | a reader of the log; how far it is; how far it is behind |
+| projection, mirror | the log as SQL tables; the state in a Redis for readers |
+| durability | where a change is when it is answered: `memory`, `replicated` or `synced` |
+
+## Names
+
+A name with something in the second column has this meaning there only: in a command, an event, a code, a shape of JSON, or a group of commands.
 ";
 
 const ACCESS: &str = "\

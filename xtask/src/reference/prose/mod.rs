@@ -19,6 +19,11 @@ pub struct Prose {
     pub commands_introduction: &'static str,
     pub access_title: &'static str,
     pub access_introduction: &'static str,
+    pub glossary_title: &'static str,
+    pub glossary_introduction: &'static str,
+    pub name: &'static str,
+    /// Where a name has this meaning.
+    pub scope: &'static str,
     pub command: &'static str,
     pub resource_kind: &'static str,
     pub codes_title: &'static str,
