@@ -8,7 +8,7 @@
 set -eu
 
 deb=$(realpath "$1")
-own=$(mktemp -d)
+own=/mnt
 mount -t tmpfs tmpfs "$own"
 mkdir "$own/upper" "$own/work" "$own/system"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$own/upper,workdir=$own/work" "$own/system"
