@@ -40,9 +40,9 @@ const KINDS: &[Kind] = &[
         "STOCK.RESERVE sku order-# 1 user-% 86400000",
     ),
     kind(
-        "a claim of a coupon",
-        &["COUPON.CREATE coupon LIMIT user 1"],
-        "COUPON.CLAIM coupon claim-# user=user-#",
+        "a claim of a coupon, with a limit per user",
+        &["COUPON.CREATE coupon LIMIT each 1 PER user WINDOW none"],
+        "COUPON.CLAIM coupon USER user-#",
     ),
     kind(
         "an order in the book",
