@@ -1,0 +1,13 @@
+//! The audit log: who administered what, and who was denied. A folder of files that are only appended to, a line of JSON for each record.
+//!
+//! Must not know: a port, a key, an engine, or a setting's name.
+//!
+//! Where to begin: [`Record`], one line.
+
+#![forbid(unsafe_code)]
+
+mod acts;
+mod record;
+
+pub use acts::is_administrative;
+pub use record::{Kind, Record, Who};
