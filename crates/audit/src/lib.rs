@@ -7,7 +7,9 @@
 #![forbid(unsafe_code)]
 
 mod acts;
+mod folder;
 mod record;
 
 pub use acts::is_administrative;
+pub use folder::{Bounds, Folder};
 pub use record::{Kind, Record, Who};
