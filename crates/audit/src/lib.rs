@@ -8,8 +8,10 @@
 
 mod acts;
 mod folder;
+mod read;
 mod record;
 
 pub use acts::is_administrative;
 pub use folder::{Bounds, Folder};
+pub use read::{Filter, Page, Position};
 pub use record::{Kind, Record, Who};
