@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod acts;
+mod flood;
 mod folder;
 mod read;
 mod record;
