@@ -2,17 +2,19 @@
 //!
 //! Must not know: a port, a key, an engine, or a setting's name.
 //!
-//! Where to begin: [`Record`], one line.
+//! Where to begin: [`AuditLog`], which takes records while a server runs; [`Folder`], the files; [`Record`], one line.
 
 #![forbid(unsafe_code)]
 
 mod acts;
 mod flood;
 mod folder;
+mod log;
 mod read;
 mod record;
 
 pub use acts::is_administrative;
 pub use folder::{Bounds, Folder};
+pub use log::{AuditFigures, AuditLog};
 pub use read::{Filter, Page, Position};
 pub use record::{Kind, Record, Who};
