@@ -6,9 +6,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use scarce_access::{Denial, Ring, Shown};
+use scarce_audit::AuditLog;
 use scarce_core::types::TimeMs;
 
 use super::attempts::Attempts;
+use super::auditing::Denied;
 use super::caller::Caller;
 use super::keys::Keys;
 use super::limiting::Limiting;
@@ -34,12 +36,16 @@ pub struct Access {
     pub keys: Arc<Keys>,
     /// How many requests callers may send.
     pub limiting: Arc<Limiting>,
+    /// What is recorded of administrative acts and denials.
+    pub audit: AuditLog,
     /// The origins of pages that may call the HTTP port, besides its own.
     pub origins: Vec<String>,
     /// The addresses that showed wrong passwords, on any port.
     pub(crate) attempts: Arc<Attempts>,
     /// The addresses that showed wrong keys, so that the log does not say it each time.
     wrong_keys: Arc<Attempts>,
+    /// The name of the port.
+    pub(crate) port: &'static str,
 }
 
 impl Access {
@@ -49,6 +55,12 @@ impl Access {
         let access = Self { origins, ..Self::default() };
         access.set_password(password);
         access
+    }
+
+    /// The same at a port, whose name the audit log has.
+    #[must_use]
+    pub fn at(&self, port: &'static str) -> Self {
+        Self { port, ..self.clone() }
     }
 
     /// Whether callers must show a password or a key.
@@ -68,7 +80,8 @@ impl Access {
 
     /// Changes the keys, also for callers that are there.
     pub fn set_keys(&self, ring: Ring, now: TimeMs) {
-        self.keys.replace(ring, now);
+        let changes = self.keys.replace(ring, now);
+        self.note_changes(&changes);
     }
 
     /// Whether pages of an origin may call.
@@ -111,6 +124,7 @@ impl Access {
         if key.is_none()
             && let Some(wait) = self.attempts.wait(address, now)
         {
+            self.deny(None, address, Denied { what: "login", outcome: "DELAYED", detail: None });
             return Login::Delayed(wait);
         }
         if self.is_password(shown) {
@@ -119,11 +133,13 @@ impl Access {
         let Some(key) = key else {
             self.attempts.note(address, now);
             tracing::warn!(%address, "a caller showed a wrong password");
+            self.deny(None, address, Denied { what: "login", outcome: "WRONG_PASSWORD", detail: None });
             return Login::Wrong;
         };
         match self.keys.admit(&key, now_ms) {
             Ok(grant) => Login::Admitted(Caller::with(grant)),
             Err(denial) => {
+                self.deny_key(key.id, address, denial);
                 self.tell_wrong(address, now, &key, denial);
                 Login::Wrong
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use scarce_access::{Key, KeyId, Lack, Need, Part, Rights};
+use scarce_audit::Who;
 use scarce_core::command::rules::Verb;
 use scarce_core::command::{Command, CommandSpec, Effect};
 use scarce_core::types::TimeMs;
@@ -132,6 +133,16 @@ impl Caller {
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         self.grant.as_ref().map(|grant| grant.id_text.as_str())
+    }
+
+    /// Who it is, for the audit log.
+    #[must_use]
+    pub fn who(&self) -> Who {
+        match &self.grant {
+            Some(grant) => Who::Key(grant.id_text.clone(), grant.name.clone()),
+            None if self.is_open => Who::Anyone,
+            None => Who::Password,
+        }
     }
 
     /// Who asks, for the limits of rate.

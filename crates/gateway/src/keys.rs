@@ -25,13 +25,23 @@ pub struct Keys {
 struct Known {
     ring: Ring,
     grants: BTreeMap<KeyId, Arc<Grant>>,
+    /// Whether they are those of a store: what is there at the start is no change.
+    is_loaded: bool,
+}
+
+/// A key that is another than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeyChange {
+    pub(crate) id: KeyId,
+    pub(crate) name: String,
+    pub(crate) what: &'static str,
 }
 
 impl Known {
     /// Has a grant for each key that can be used, and for no other; whether that is a change. A key that is not the same as
     /// before gets another one.
     fn settle(&mut self, is_same: impl Fn(&Key) -> bool, now: TimeMs) -> bool {
-        let Self { ring, grants } = self;
+        let Self { ring, grants, .. } = self;
         let shared = ring.shared_namespaces();
         let mut former = std::mem::take(grants);
         let mut has_changed = false;
@@ -92,19 +102,22 @@ impl Keys {
         Ok(grant.clone())
     }
 
-    /// Takes other keys. Those who came with one that is gone, over or another one than before may not go on.
-    pub(crate) fn replace(&self, ring: Ring, now: TimeMs) {
+    /// Takes other keys, and says what changed. Those who came with one that is gone, over or another one than before may not go on.
+    pub(crate) fn replace(&self, ring: Ring, now: TimeMs) -> Vec<KeyChange> {
         let mut known = self.now.write().unwrap_or_else(PoisonError::into_inner);
         let former = std::mem::replace(&mut known.ring, ring);
         // Once there are keys, everyone must show one: their loss must not open the server.
         let are_there = self.are_there() || !known.ring.is_empty();
         let is_same = |key: &Key| former.get(key.id).is_some_and(|former| key.is_as(former));
         let has_changed = known.settle(is_same, now) || known.ring != former;
+        let is_first = !std::mem::replace(&mut known.is_loaded, true);
+        let changes = if is_first { Vec::new() } else { changes(&former, &known.ring) };
         self.are_there.store(are_there, Ordering::Release);
         drop(known);
         if has_changed {
             self.tell();
         }
+        changes
     }
 
     /// Takes the time: ends those who came with a key that has expired. A key that had expired only because the clock was
@@ -130,4 +143,20 @@ impl Keys {
         self.changes.send_replace(count);
         self.wakers.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|wake| wake());
     }
+}
+
+/// What is another in a ring than in the one before.
+fn changes(former: &Ring, ring: &Ring) -> Vec<KeyChange> {
+    let change = |key: &Key, what| KeyChange { id: key.id, name: key.name.clone(), what };
+    let of_now = ring.keys().filter_map(|key| match former.get(key.id) {
+        None => Some(change(key, "key created")),
+        Some(before) if before.revoked_ms.is_none() && key.revoked_ms.is_some() => {
+            Some(change(key, "key revoked"))
+        }
+        Some(before) if before.replaced_by != key.replaced_by => Some(change(key, "key replaced")),
+        Some(before) if before != key => Some(change(key, "key changed")),
+        Some(_) => None,
+    });
+    let gone = former.keys().filter(|key| ring.get(key.id).is_none());
+    of_now.chain(gone.map(|key| change(key, "key removed"))).collect()
 }

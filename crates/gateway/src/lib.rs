@@ -9,6 +9,7 @@
 
 mod access;
 mod attempts;
+mod auditing;
 mod bounded;
 mod caller;
 mod certificate;
@@ -31,6 +32,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use scarce_core::types::TimeMs;
 
 pub use access::{Access, Login};
+pub use auditing::{Acts, Denied};
 pub use bounded::Bounded;
 pub use caller::{Caller, Grant, USED_MS};
 pub use certificate::{CertificateFacts, Validity};
