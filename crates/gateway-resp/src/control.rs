@@ -9,7 +9,7 @@ use scarce_core::facts;
 use scarce_core::outcome::Outcome;
 use scarce_core::types::Natural;
 use scarce_engine::Request;
-use scarce_gateway::{Login, now_ms};
+use scarce_gateway::{Denied, Login, now_ms};
 
 use super::consumers;
 use super::documents;
@@ -30,12 +30,13 @@ impl Session {
         let name = String::from_utf8_lossy(name).to_ascii_uppercase();
         let free = matches!(name.as_str(), "AUTH" | "HELLO" | "QUIT" | "RESET");
         if !self.is_authenticated() && !free {
+            self.deny(&printable(&name), "NO_KEY", None, turn);
             self.say(turn, |replies| replies.error("NOAUTH", "Authentication required."));
             return Flow::Continue;
         }
         if let Some(Err(lack)) = documents::control(&name).map(|its| self.may(its, arguments)) {
             self.abort_transaction();
-            self.lacking(&lack, turn);
+            self.lacking(&lack, &printable(&name), turn);
             return Flow::Continue;
         }
         if let Some(Err(refused)) =
@@ -69,6 +70,9 @@ impl Session {
             Some(transaction) if name == "EXEC" => transaction.work(),
             _ => 0,
         };
+        if let Some(control) = documents::control(&name) {
+            self.note_control(control, arguments, turn);
+        }
         if name == "SUBSCRIBE" && !arguments.is_empty() {
             return self.subscribe(arguments, turn);
         }
@@ -341,7 +345,15 @@ impl Session {
             Ok(runner) => {
                 let ((request, write), protocol) = (asked.writer(), self.protocol);
                 let deliver = self.wait_for_writing(turn);
-                let lack = move |answer: &_| by_digest.and_then(|its| its.lack(answer));
+                let (access, caller, address) =
+                    (turn.shared.access.clone(), self.caller.clone(), self.address);
+                let lack = move |answer: &_| {
+                    let lack = by_digest.and_then(|its| its.lack(answer))?;
+                    let scope = lack.to_string();
+                    let denied = Denied { what: "EVALSHA", outcome: "LACKS_SCOPE", detail: Some(&scope) };
+                    access.deny(caller.as_ref(), address, denied);
+                    Some(lack)
+                };
                 runner.ask(
                     request,
                     Box::new(move |answer| match lack(&answer) {

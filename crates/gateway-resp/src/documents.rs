@@ -38,8 +38,40 @@ impl Needs {
     }
 }
 
+/// Which requests of a control are administrative acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acts {
+    /// None.
+    Never,
+    /// Each.
+    Always,
+    /// Those with one of these subcommands.
+    With(&'static [&'static str]),
+}
+
+impl Acts {
+    /// What a request does, if it is an act: the control, its subcommand and what that is about.
+    pub(super) fn of(self, name: &str, arguments: &[&[u8]]) -> Option<String> {
+        match self {
+            Self::Never => None,
+            Self::Always => Some(name.to_owned()),
+            Self::With(known) => {
+                let (subcommand, rest) = arguments.split_first()?;
+                let subcommand = String::from_utf8_lossy(subcommand).to_ascii_uppercase();
+                let about = rest.first().map(|about| format!(" {}", String::from_utf8_lossy(about)));
+                let is_known = known.contains(&subcommand.as_str());
+                is_known.then(|| format!("{name} {subcommand}{}", about.unwrap_or_default()))
+            }
+        }
+    }
+}
+
 const fn row(name: &'static str, usage: &'static str, needs: Needs) -> Control {
-    Control { name, usage, needs }
+    act(name, usage, needs, Acts::Never)
+}
+
+const fn act(name: &'static str, usage: &'static str, needs: Needs, acts: Acts) -> Control {
+    Control { name, usage, needs, acts }
 }
 
 /// What the port answers besides the command table.
@@ -51,6 +83,8 @@ pub struct Control {
     pub usage: &'static str,
     /// What its caller needs.
     pub needs: Needs,
+    /// Which of its requests the audit log has.
+    pub acts: Acts,
 }
 
 /// What the port answers besides the command table. A control without a row is unknown.
@@ -73,18 +107,19 @@ pub const CONTROLS: &[Control] = &[
     row("BATCH.DEADLINE", "BATCH.DEADLINE ms", Needs::Nothing),
     row("BATCH.DURABILITY", "BATCH.DURABILITY level", Needs::Nothing),
     row("DRYRUN", "DRYRUN command [argument ...]", Needs::Nothing),
-    row("SNAPSHOT", "SNAPSHOT", Needs::Operate),
-    row(
+    act("SNAPSHOT", "SNAPSHOT", Needs::Operate, Acts::Always),
+    act(
         "CONSUMER",
         "CONSUMER LIST|CONFIRM name holder partition epoch sequence|LEASE name holder partition ttl_ms|FORGET name|STANDING partition epoch sequence|REBASE name",
         Needs::Operate,
+        Acts::With(&["FORGET", "REBASE"]),
     ),
     row("FCALL", "FCALL name[@version] numkeys [key ...] [argument ...]", Needs::Script(Verb::Take)),
     row("FCALL_RO", "FCALL_RO name[@version] numkeys [key ...] [argument ...]", Needs::Script(Verb::Read)),
     row("EVALSHA", "EVALSHA digest numkeys [key ...] [argument ...]", Needs::Digest(Verb::Take)),
     row("EVALSHA_RO", "EVALSHA_RO digest numkeys [key ...] [argument ...]", Needs::Digest(Verb::Read)),
     row("SCRIPT", "SCRIPT EXISTS digest [digest ...]|LOAD text", Needs::Scripts),
-    row("SLOWLOG", "SLOWLOG GET [count]|LEN|RESET", Needs::Operate),
+    act("SLOWLOG", "SLOWLOG GET [count]|LEN|RESET", Needs::Operate, Acts::With(&["RESET"])),
     row("EVENTS", super::events::USAGE, Needs::Operate),
     row("SUBSCRIBE", "SUBSCRIBE channel[;after=epoch.sequence][;conflate] [channel ...]", Needs::Nothing),
     row("UNSUBSCRIBE", "UNSUBSCRIBE [channel ...]", Needs::Nothing),
@@ -92,10 +127,10 @@ pub const CONTROLS: &[Control] = &[
 
 /// Rows of what is not shown: Redis commands that are explained away, and the clock of tests.
 const HIDDEN: &[Control] = &[
-    Control { name: "WATCH", usage: "", needs: Needs::Nothing },
-    Control { name: "UNWATCH", usage: "", needs: Needs::Nothing },
-    Control { name: "DEBUG.CLOCK", usage: "", needs: Needs::Operate },
-    Control { name: "DEBUG.EXPIRE", usage: "", needs: Needs::Operate },
+    row("WATCH", "", Needs::Nothing),
+    row("UNWATCH", "", Needs::Nothing),
+    row("DEBUG.CLOCK", "", Needs::Operate),
+    row("DEBUG.EXPIRE", "", Needs::Operate),
 ];
 
 /// The row of a name.
@@ -200,6 +235,22 @@ fn info(replies: &mut Replies<'_>, spec: Option<&CommandSpec>) {
 #[cfg(test)]
 mod tests {
     use super::usage_of_control;
+
+    #[test]
+    fn what_operates_says_whether_it_is_an_act() {
+        let acts = |line: &str| {
+            let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+            let name = std::str::from_utf8(words[0]).expect("text");
+            let control = super::control(name).expect("a control");
+            control.acts.of(control.name, &words[1..])
+        };
+        assert_eq!(acts("CONSUMER forget tables").as_deref(), Some("CONSUMER FORGET tables"));
+        assert_eq!(acts("SNAPSHOT").as_deref(), Some("SNAPSHOT"));
+        assert_eq!(acts("SLOWLOG RESET").as_deref(), Some("SLOWLOG RESET"));
+        for line in ["CONSUMER CONFIRM t h 0 1 2", "CONSUMER LIST", "SLOWLOG GET", "PING", "EVENTS 0 0 0"] {
+            assert_eq!(acts(line), None, "{line}");
+        }
+    }
 
     #[test]
     fn the_pages_show_how_events_is_written() {

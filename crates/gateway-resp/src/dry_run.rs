@@ -15,7 +15,9 @@ impl Session {
         };
         match Command::parse(spec, arguments) {
             Err(problem) => self.misshapen(spec, &problem, turn),
-            Ok((command, _)) if let Err(lack) = self.check(spec, &command) => self.lacking(&lack, turn),
+            Ok((command, _)) if let Err(lack) = self.check(spec, &command) => {
+                self.lacking(&lack, spec.name, turn)
+            }
             Ok((command, _)) if let Err(refused) = self.count_now(spec, &command, turn) => {
                 self.beyond(&refused, turn);
             }

@@ -3,6 +3,7 @@
 use scarce_core::command::CommandSpec;
 use scarce_core::outcome::{Outcome, Receipt, Value};
 use scarce_engine::Failure;
+use scarce_gateway::Acts;
 use scarce_gateway::lists::ListAsked;
 
 use super::reply::Replies;
@@ -18,6 +19,8 @@ pub(super) enum Form {
     Count,
     /// Each answer is one value, a row of a list.
     Rows,
+    /// The answer to administrative commands, which is recorded.
+    Audited(Acts, Box<Form>),
     /// The reply is written elsewhere; only a failure is written here.
     Elsewhere,
 }
@@ -27,6 +30,10 @@ impl Form {
         let failed = answers.iter().find(|answer| answer.is_err());
         let Some(first) = failed.or(answers.first()) else { return replies.null() };
         match (self, first) {
+            (Self::Audited(acts, form), _) => {
+                acts.note(first);
+                form.write(replies, answers);
+            }
             (_, Err(failure)) => replies.failure(failure),
             (Self::Elsewhere, Ok(_)) => replies.null(),
             (Self::Rows, Ok(_)) => {

@@ -38,7 +38,7 @@ mod transport;
 mod unknown;
 
 pub use aside::Aside;
-pub use documents::{CONTROLS, Control, Needs};
+pub use documents::{Acts, CONTROLS, Control, Needs};
 pub use drain::Drain;
 pub use handshakes::Handshakes;
 pub use reactor::{Reactor, bind};

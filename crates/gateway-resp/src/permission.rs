@@ -1,11 +1,12 @@
 //! What the caller of a connection may do, by its key.
 
 use scarce_access::{Lack, Need};
-use scarce_core::command::{Command, CommandSpec};
+use scarce_core::command::{Body, Command, CommandSpec, Common};
 use scarce_engine::scripts::{Among, ScriptAnswer, ScriptFailure};
-use scarce_gateway::{Access, Caller};
+use scarce_gateway::{Access, Caller, Denied};
 
 use super::documents::{self, Control, Needs};
+use super::form::Form;
 use super::limits::Beyond;
 use super::reply::Replies;
 use super::session::{Flow, Session, Turn};
@@ -13,7 +14,8 @@ use super::session::{Flow, Session, Turn};
 /// Why a caller may not send a command.
 #[derive(Debug)]
 pub(super) enum Unfit {
-    Lacks(Lack),
+    /// What its key lacks, and for which command.
+    Lacks(Lack, &'static str),
     Beyond(Beyond),
 }
 
@@ -63,7 +65,7 @@ impl Session {
     /// What its key lacks, or the limit that it goes beyond.
     #[inline]
     pub(super) fn admit(&self, spec: &CommandSpec, command: &Command, turn: &Turn<'_>) -> Result<(), Unfit> {
-        self.check(spec, command).map_err(Unfit::Lacks)?;
+        self.check(spec, command).map_err(|lack| Unfit::Lacks(lack, spec.name))?;
         self.count_read(spec, command, turn).map_err(Unfit::Beyond)
     }
 
@@ -71,7 +73,7 @@ impl Session {
     pub(super) fn turn_away(&mut self, unfit: &Unfit, turn: &mut Turn<'_>) -> Flow {
         self.abort_transaction();
         match unfit {
-            Unfit::Lacks(lack) => self.lacking(lack, turn),
+            Unfit::Lacks(lack, request) => self.lacking(lack, request, turn),
             Unfit::Beyond(refused) => return self.beyond(refused, turn),
         }
         Flow::Continue
@@ -82,9 +84,33 @@ impl Session {
         self.caller.as_ref().map_or("", Caller::namespace)
     }
 
-    /// Says what the caller's key lacks.
-    pub(super) fn lacking(&self, lack: &Lack, turn: &mut Turn<'_>) {
+    /// Says what the caller's key lacks for a request.
+    pub(super) fn lacking(&self, lack: &Lack, request: &str, turn: &mut Turn<'_>) {
+        self.deny(request, "LACKS_SCOPE", Some(&lack.to_string()), turn);
         self.say(turn, |replies| refuse(replies, lack));
+    }
+
+    /// Records that the caller is turned away.
+    pub(super) fn deny(&self, what: &str, outcome: &'static str, detail: Option<&str>, turn: &Turn<'_>) {
+        let denied = Denied { what, outcome, detail };
+        turn.shared.access.deny(self.caller.as_ref(), self.address, denied);
+    }
+
+    /// The form of an answer that is recorded, too, if there are administrative commands in what is sent.
+    pub(super) fn audited(&self, common: &Common, body: &Body, form: Form, turn: &Turn<'_>) -> Form {
+        let access = &turn.shared.access;
+        let commands = body.commands().iter();
+        match access.acts(self.caller.as_ref(), self.address, commands, common.operation.as_ref()) {
+            Some(acts) => Form::Audited(acts, form.into()),
+            None => form,
+        }
+    }
+
+    /// Records that the caller asks for what its row calls an act.
+    pub(super) fn note_control(&self, control: &Control, arguments: &[&[u8]], turn: &Turn<'_>) {
+        if let Some(what) = control.acts.of(control.name, arguments) {
+            turn.shared.access.note_act(self.caller.as_ref(), self.address, &what, "REQUESTED");
+        }
     }
 }
 

@@ -141,7 +141,7 @@ impl Session {
     fn subscribe_to(&mut self, written: &str, turn: &mut Turn<'_>) -> Result<(), Refusal> {
         let asked = Asked::parse(written).map_err(Refusal::Channel)?;
         let (read, command) = (asked.channel.read, &asked.channel.command);
-        self.check(read, command).map_err(|lack| Refusal::Unfit(Unfit::Lacks(lack)))?;
+        self.check(read, command).map_err(|lack| Refusal::Unfit(Unfit::Lacks(lack, "SUBSCRIBE")))?;
         self.count_now(read, command, turn).map_err(|beyond| Refusal::Unfit(Unfit::Beyond(beyond)))?;
         let (id, key) = (self.id, self.caller.as_ref().and_then(Caller::key));
         let pushes = self.pushes.get_or_insert_with(|| Pushes::new(id, key, turn).into());

@@ -11,8 +11,8 @@ use scarce_core::outcome::{Durability, Outcome, Receipt};
 use scarce_core::packets::count_to_cut;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Failure, Request};
-use scarce_gateway::Caller;
 use scarce_gateway::lists::ListAsked;
+use scarce_gateway::{Acts, Caller};
 
 use super::RespShared;
 use super::aside::Aside;
@@ -244,7 +244,9 @@ impl Session {
         let partition = partition_of(turn.envelope.commands(), turn.shared.engine.partitions());
         let is_own = partition.is_ok_and(|partition| turn.local.owns(partition));
         let (output, protocol) = (&mut *turn.output, self.protocol);
+        let is_usual = !Acts::has(spec);
         let is_decided = is_own
+            && is_usual
             && turn.envelope.is_ready()
             && turn.local.decide(turn.envelope, &mut |receipt, after| {
                 output.reply(after, protocol, |replies| replies.outcome(spec, &receipt.outcome));
@@ -257,6 +259,7 @@ impl Session {
     }
 
     pub(super) fn write(&mut self, common: Common, body: Body, form: Form, turn: &mut Turn<'_>) {
+        let form = self.audited(&common, &body, form, turn);
         self.send(common, body, form, Request::Write, turn);
     }
 
