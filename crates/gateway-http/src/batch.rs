@@ -12,6 +12,7 @@ use scarce_core::command::{Body, Command, CommandSpec, Common, Effect};
 use scarce_core::outcome::{Outcome, Receipt};
 use scarce_core::packets::count_to_cut;
 use scarce_engine::Failure;
+use scarce_gateway::Acts;
 use serde_json::{Value, json};
 
 use super::exchange::{Exchange, take_dry_run};
@@ -72,12 +73,15 @@ impl Batch {
         let (specs, commands): (Vec<_>, Vec<_>) =
             operations.into_iter().map(|operation| (operation.spec, operation.command)).unzip();
         let _permit = submit::permit_to_cut(count_to_cut(&commands)).await;
+        let acts = if dry_run { None } else { exchange.acts(shared, commands.iter(), &common) };
         let namespace = exchange.namespace();
         let routed = submit::write(&shared.engine, namespace, common, Body::Atomic(commands), dry_run).await;
         if let Err(refused) = exchange.check_admitted(shared) {
             return *refused;
         }
-        let (response, replayed) = match submit::ask_one(&shared.engine, routed).await {
+        let answer = submit::ask_one(&shared.engine, routed).await;
+        submit::note(acts.as_ref(), &answer);
+        let (response, replayed) = match answer {
             Ok(receipt) if receipt.outcome.is_applied() => {
                 let lines = answer::lines(&specs, &receipt.outcome.facts);
                 let results: Vec<_> =
@@ -114,6 +118,8 @@ impl Batch {
             } else {
                 None
             };
+            let is_done = spec.effect == Effect::Write && !self.dry_run;
+            let acts = if is_done { exchange.acts(shared, std::iter::once(&command), &common) } else { None };
             let routed = match spec.effect {
                 Effect::Read => submit::read(&shared.engine, exchange.namespace(), command),
                 Effect::Write => {
@@ -121,7 +127,7 @@ impl Batch {
                     submit::write(&shared.engine, namespace, common, body, self.dry_run).await
                 }
             };
-            let head = Head { spec, id };
+            let head = Head { spec, id, acts };
             match routed {
                 Err(outcome) => results[at] = Some(head.result(&Err(outcome), self.dry_run, exchange)),
                 Ok((partition, request)) => {
@@ -167,10 +173,12 @@ fn check_foretold(operations: &[Operation]) -> Result<(), Misshapen> {
 struct Head {
     spec: &'static CommandSpec,
     id: Option<String>,
+    acts: Option<Acts>,
 }
 
 impl Head {
     fn result(&self, answer: &Result<Receipt, Outcome>, dry_run: bool, exchange: &Exchange) -> Value {
+        submit::note(self.acts.as_ref(), answer);
         let (outcome, receipt) = match answer {
             Ok(receipt) => (&receipt.outcome, Some(receipt)),
             Err(outcome) => (outcome, None),

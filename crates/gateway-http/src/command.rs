@@ -116,12 +116,15 @@ impl Asked {
             common.operation.as_ref().map(ToString::to_string).unwrap_or_default()
         };
         let _permit = submit::permit_to_cut(count_to_cut(std::slice::from_ref(&command))).await;
+        let acts = if dry_run { None } else { exchange.acts(shared, std::iter::once(&command), &common) };
         let namespace = exchange.namespace();
         let routed = submit::write(&shared.engine, namespace, common, Body::Single(command), dry_run).await;
         if let Err(refused) = exchange.check_admitted(shared) {
             return *refused;
         }
-        let (outcome, receipt) = match submit::ask_one(&shared.engine, routed).await {
+        let answer = submit::ask_one(&shared.engine, routed).await;
+        submit::note(acts.as_ref(), &answer);
+        let (outcome, receipt) = match answer {
             Ok(receipt) => (receipt.outcome.clone(), Some(receipt)),
             Err(outcome) => (outcome, None),
         };

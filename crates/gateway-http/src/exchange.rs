@@ -1,6 +1,7 @@
 //! What a handler sees of a request: path, query, body and the relevant headers, each parsed strictly.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use scarce_api::{Fields, Misshapen, arguments, strict};
 use scarce_core::command::{Command, CommandSpec, Common};
 use scarce_core::types::{Natural, OperationId};
 use scarce_engine::Failure;
-use scarce_gateway::Caller;
+use scarce_gateway::{Acts, Caller};
 use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -72,6 +73,8 @@ pub(crate) struct Exchange {
     pub(super) speech: Speech,
     /// Who asks; unknown where nobody needs to be known.
     pub(super) caller: Option<Caller>,
+    /// The caller's address.
+    peer: IpAddr,
     /// The limits that count it, if there are any.
     pub(super) limited: Option<RateLimited>,
     id: Option<RequestId>,
@@ -108,8 +111,8 @@ impl FromRequest<Arc<HttpShared>> for Exchange {
         let caller = parts.extensions.get::<Caller>().cloned();
         let limited = parts.extensions.get::<RateLimited>().cloned();
         let id = parts.extensions.remove::<RequestId>();
-        let exchange =
-            Self { speech, caller, limited, id, headers: parts.headers, path, query, takes_body, body };
+        let (peer, headers) = (guard::peer(&parts.extensions), parts.headers);
+        let exchange = Self { speech, caller, peer, limited, id, headers, path, query, takes_body, body };
         exchange.check_admitted(state).map(|()| exchange).map_err(|refused| *refused)
     }
 }
@@ -270,6 +273,16 @@ impl Exchange {
         let checked = commands.clone().try_for_each(|(spec, command)| caller.check(spec, command));
         checked.map_err(|lack| guard::lacking(&lack, self.speech))?;
         self.limited.as_ref().map_or(Ok(()), |limited| limited.count(caller, commands, self.speech))
+    }
+
+    /// The administrative ones among commands that are sent together, for the audit log.
+    pub(super) fn acts<'a>(
+        &self,
+        shared: &HttpShared,
+        commands: impl Iterator<Item = &'a Command>,
+        common: &Common,
+    ) -> Option<Acts> {
+        shared.access.acts(self.caller.as_ref(), self.peer, commands, common.operation.as_ref())
     }
 
     /// The namespace of the caller's operation ids.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::HeaderValue;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, SEC_WEBSOCKET_PROTOCOL};
 use axum::http::uri::Authority;
+use axum::http::{Extensions, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use base64::Engine as _;
@@ -20,6 +20,7 @@ use scarce_gateway::{Caller, Login, now_ms};
 use serde_json::{Map, Value};
 
 use super::HttpShared;
+use super::auditing;
 use super::exchange::Speech;
 use super::limits::RateLimited;
 use super::reply;
@@ -29,6 +30,11 @@ use super::trace::Sender;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Peer(pub(super) IpAddr);
 
+/// The address in a request's extensions.
+pub(super) fn peer(extensions: &Extensions) -> IpAddr {
+    extensions.get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.0)
+}
+
 /// Requires the password or a key, if there are any, and notes who the caller is. A stream of events ends with its key.
 pub(super) async fn authenticate(
     State(shared): State<Arc<HttpShared>>,
@@ -36,13 +42,17 @@ pub(super) async fn authenticate(
     request: Request,
     next: Next,
 ) -> Response {
-    let peer = request.extensions().get::<Peer>().map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |peer| peer.0);
+    let peer = peer(request.extensions());
     if let Some(stranger) = shared.access.stranger() {
         return admit(stranger, peer, request, next, shared).await;
     }
     match shown(&request).map(|shown| shared.access.log_in(peer, &shown, now_ms())) {
         Some(Login::Admitted(caller)) => admit(caller, peer, request, next, shared).await,
-        None | Some(Login::Wrong) => reply::of_port(PortCode::Unauthenticated, speech),
+        None => {
+            auditing::deny(&shared, None, &request, "NO_KEY", None);
+            reply::of_port(PortCode::Unauthenticated, speech)
+        }
+        Some(Login::Wrong) => reply::of_port(PortCode::Unauthenticated, speech),
         Some(Login::Delayed(_)) => reply::of_port(PortCode::TooManyAttempts, speech),
     }
 }
@@ -60,7 +70,9 @@ async fn admit(
     if let Some(limited) = &limited {
         request.extensions_mut().insert(limited.clone());
     }
+    let asked = auditing::Asked::of(&request);
     let mut response = next.run(request).await;
+    asked.note_lack(&shared, &caller, &response);
     if let Some(limited) = limited {
         limited.tell(&mut response);
     }
@@ -101,7 +113,9 @@ pub(super) async fn permit(
 
 /// What is answered to a caller whose key lacks a scope.
 pub(super) fn lacking(lack: &Lack, speech: Speech) -> Response {
-    reply::problem(&lack_problem(lack, speech), speech)
+    let mut response = reply::problem(&lack_problem(lack, speech), speech);
+    response.extensions_mut().insert(auditing::Lacking(lack.to_string()));
+    response
 }
 
 /// The same as a problem document.

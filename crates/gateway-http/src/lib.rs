@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod auditing;
 mod batch;
 mod command;
 mod condense;

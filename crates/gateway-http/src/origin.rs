@@ -21,6 +21,7 @@ use axum::response::Response;
 use scarce_api::problem::PortCode;
 
 use super::HttpShared;
+use super::auditing;
 use super::exchange::Speech;
 use super::reply;
 
@@ -63,7 +64,11 @@ pub(super) async fn check_origin(
     let origin = match Sender::of(&request, shared.is_tls) {
         Sender::Trusted => return next.run(request).await,
         Sender::Page(origin) if shared.access.lists(origin.as_bytes()) => origin,
-        Sender::Page(_) | Sender::Stranger => return reply::of_port(PortCode::CrossOrigin, speech),
+        Sender::Page(_) | Sender::Stranger => {
+            let origin = request.headers().get(ORIGIN).and_then(|origin| origin.to_str().ok());
+            auditing::deny(&shared, None, &request, "CROSS_ORIGIN", origin);
+            return reply::of_port(PortCode::CrossOrigin, speech);
+        }
     };
     let mut response = if is_preflight(&request) { preflight() } else { next.run(request).await };
     let headers = response.headers_mut();

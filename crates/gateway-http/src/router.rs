@@ -14,11 +14,15 @@ use scarce_api::problem::PortCode;
 use scarce_api::{Method, ROUTES};
 
 use super::{
-    HttpShared, batch, command, condense, console, consumers, crowded, documents, events, guard, health,
-    history, live, metrics, origin, preview, reconciliations, reply, scripts, trace,
+    HttpShared, auditing, batch, command, condense, console, consumers, crowded, documents, events, guard,
+    health, history, live, metrics, origin, preview, reconciliations, reply, scripts, trace,
 };
 
 use Needs::{Always, Asked, Nothing};
+
+/// Whether all but the reads of a route are administrative acts.
+const ACTS: bool = true;
+const PLAIN: bool = false;
 
 /// What a route needs of the caller's key.
 #[derive(Clone, Copy)]
@@ -32,15 +36,22 @@ enum Needs {
 }
 
 /// The routes of which each says what it needs.
-struct Guarded(Router<Arc<HttpShared>>);
+struct Guarded(Router<Arc<HttpShared>>, Arc<HttpShared>);
 
 impl Guarded {
-    fn on(self, path: &str, needs: Needs, methods: MethodRouter<Arc<HttpShared>>) -> Self {
+    /// A route, and whether all but its reads are administrative acts. Those of commands are known by their rows.
+    fn on(self, path: &str, needs: Needs, acts: bool, methods: MethodRouter<Arc<HttpShared>>) -> Self {
+        let Self(routes, shared) = self;
+        let methods = if acts {
+            methods.route_layer(from_fn_with_state(shared.clone(), auditing::note_act))
+        } else {
+            methods
+        };
         let methods = match needs {
             Nothing | Asked => methods,
             Always(need) => methods.route_layer(from_fn_with_state(need, guard::permit)),
         };
-        Self(self.0.route(path, methods))
+        Self(routes.route(path, methods), shared)
     }
 }
 
@@ -52,26 +63,28 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         let methods = by_path.remove(route.path).unwrap_or_default();
         by_path.insert(route.path, methods.merge(on(filter(route.method), handler)));
     }
-    let guarded = Guarded(Router::new());
-    let guarded = by_path.into_iter().fold(guarded, |all, (path, methods)| all.on(path, Asked, methods));
+    let guarded = Guarded(Router::new(), shared.clone());
+    let guarded =
+        by_path.into_iter().fold(guarded, |all, (path, methods)| all.on(path, Asked, PLAIN, methods));
     let guarded = HISTORIES.iter().fold(guarded, |all, its| {
-        all.on(its.path, Asked, get(move |context, exchange| history::handle(its, context, exchange)))
+        all.on(its.path, Asked, PLAIN, get(move |context, exchange| history::handle(its, context, exchange)))
     });
     let guarded = guarded
-        .on("/v1/batch", Asked, post(batch::handle))
-        .on("/v1/packet-previews", Nothing, post(preview::handle))
-        .on("/v1/events", Always(Need::OPERATE), get(events::handle))
-        .on("/v1/live", Asked, get(live::stream::handle))
-        .on("/ws", Asked, get(live::socket::connect))
-        .on("/v1/consumers", Always(Need::READ_ALL), get(consumers::handle))
-        .on("/v1/reconciliations", Always(Need::READ_ALL), get(reconciliations::list))
-        .on("/v1/reconciliations", Always(Need::OPERATE), post(reconciliations::request))
-        .on("/v1/reconciliations/{id}", Always(Need::READ_ALL), get(reconciliations::show))
-        .on("/v1/scripts", Asked, get(scripts::list))
-        .on("/v1/scripts/{script}", Asked, get(scripts::show))
-        .on("/v1/scripts/{script}", Asked, post(scripts::register).delete(scripts::remove))
-        .on("/v1/scripts/{script}/run", Asked, post(scripts::run))
-        .on("/metrics", Always(Need::READ_ALL), get(metrics::handle))
+        .on("/v1/batch", Asked, PLAIN, post(batch::handle))
+        .on("/v1/packet-previews", Nothing, PLAIN, post(preview::handle))
+        .on("/v1/audit", Always(Need::OPERATE), PLAIN, get(auditing::handle))
+        .on("/v1/events", Always(Need::OPERATE), PLAIN, get(events::handle))
+        .on("/v1/live", Asked, PLAIN, get(live::stream::handle))
+        .on("/ws", Asked, PLAIN, get(live::socket::connect))
+        .on("/v1/consumers", Always(Need::READ_ALL), PLAIN, get(consumers::handle))
+        .on("/v1/reconciliations", Always(Need::READ_ALL), PLAIN, get(reconciliations::list))
+        .on("/v1/reconciliations", Always(Need::OPERATE), ACTS, post(reconciliations::request))
+        .on("/v1/reconciliations/{id}", Always(Need::READ_ALL), PLAIN, get(reconciliations::show))
+        .on("/v1/scripts", Asked, PLAIN, get(scripts::list))
+        .on("/v1/scripts/{script}", Asked, PLAIN, get(scripts::show))
+        .on("/v1/scripts/{script}", Asked, ACTS, post(scripts::register).delete(scripts::remove))
+        .on("/v1/scripts/{script}/run", Asked, PLAIN, post(scripts::run))
+        .on("/metrics", Always(Need::READ_ALL), PLAIN, get(metrics::handle))
         .0
         .layer(from_fn(condense::condense))
         .layer(from_fn_with_state(shared.clone(), guard::authenticate));

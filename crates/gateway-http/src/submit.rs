@@ -8,6 +8,7 @@ use scarce_core::packets::count_to_cut;
 use scarce_core::types::OperationId;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Engine, Failure, Request};
+use scarce_gateway::Acts;
 use scarce_gateway::lists::ListAsked;
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 use tokio::task::JoinSet;
@@ -40,6 +41,15 @@ pub(super) async fn ask_one(engine: &Arc<dyn Engine>, routed: Routed) -> Result<
         Some(Ok(receipt)) => Ok(receipt),
         Some(Err(failure)) => Err(failure.outcome()),
         None => Err(Failure::Unknown { reason: "the engine gave no answer".to_owned() }.outcome()),
+    }
+}
+
+/// Records what became of administrative commands.
+pub(super) fn note(acts: Option<&Acts>, answer: &Result<Receipt, Outcome>) {
+    match (acts, answer) {
+        (None, _) => {}
+        (Some(acts), Ok(receipt)) => acts.note_receipt(receipt),
+        (Some(acts), Err(outcome)) => acts.note_code(outcome.code.word()),
     }
 }
 

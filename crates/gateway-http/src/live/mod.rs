@@ -13,7 +13,7 @@ use scarce_api::Misshapen;
 use scarce_api::problem::Problem;
 use scarce_core::facts;
 use scarce_core::outcome::{Code, Outcome, Value as Figure};
-use scarce_gateway::Caller;
+use scarce_gateway::{Caller, Denied};
 use scarce_push::{Asked, ChannelError, Full, Subscriber};
 
 use super::HttpShared;
@@ -49,6 +49,9 @@ impl Listener {
     ) -> Result<(), Box<Problem>> {
         let (read, command) = (asked.channel.read, &asked.channel.command);
         if let Err(lack) = self.caller.check(read, command) {
+            let scope = lack.to_string();
+            let denied = Denied { what: "SUBSCRIBE", outcome: "LACKS_SCOPE", detail: Some(&scope) };
+            shared.access.deny(Some(&self.caller), self.address, denied);
             return Err(super::guard::lack_problem(&lack, self.speech).into());
         }
         if let Some(limited) = RateLimited::of(&shared.access, self.address) {

@@ -1,6 +1,7 @@
 //! `/metrics`: the metrics of the engine and of this port, for Prometheus. No metric is labelled with data
 //! from callers.
 
+mod audit;
 mod backup;
 mod limits;
 mod pipeline;
@@ -29,7 +30,7 @@ use scarce_engine::Engine;
 use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
 use scarce_engine::scripts::ScriptRunner;
 use scarce_engine::slow::SlowLog;
-use scarce_gateway::{ConnectionPlaces, Limiting, Tls};
+use scarce_gateway::{Access, ConnectionPlaces, Tls};
 use scarce_push::Hub;
 
 use super::{Context, reply};
@@ -60,7 +61,7 @@ impl Metrics {
         slow: Option<Duration>,
         places: Arc<ConnectionPlaces>,
         tls: Option<Tls>,
-        limiting: Arc<Limiting>,
+        access: Access,
         push: Arc<Hub>,
     ) -> Self {
         let mut registry = Registry::default();
@@ -72,7 +73,7 @@ impl Metrics {
             Unit::Seconds,
             http_durations.clone(),
         );
-        registry.register_collector(Box::new(OfEngine { engine, flows, places, tls, limiting, push }));
+        registry.register_collector(Box::new(OfEngine { engine, flows, places, tls, access, push }));
         Self {
             registry: Arc::new(registry),
             http_durations,
@@ -122,7 +123,7 @@ struct OfEngine {
     flows: Flows,
     places: Arc<ConnectionPlaces>,
     tls: Option<Tls>,
-    limiting: Arc<Limiting>,
+    access: Access,
     push: Arc<Hub>,
 }
 
@@ -169,7 +170,10 @@ impl Collector for OfEngine {
         if let Some(tls) = &self.tls {
             tls::encode(&mut encoder, tls)?;
         }
-        if let Some(limits) = &*self.limiting.get() {
+        if let Some(figures) = self.access.audit.figures() {
+            audit::encode(&mut encoder, figures)?;
+        }
+        if let Some(limits) = &*self.access.limiting.get() {
             limits::encode(&mut encoder, limits)?;
         }
         push::encode(&mut encoder, &self.push.figures)?;

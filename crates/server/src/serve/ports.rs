@@ -182,7 +182,7 @@ impl Ports {
             self.slow,
             places,
             tls.clone(),
-            self.access.limiting.clone(),
+            self.access.clone(),
             push.clone(),
         );
         let served = Served {
