@@ -180,6 +180,13 @@ settings! {
         "How long a caller may read nothing of a stream of /v1/events, or of its replies over RESP, before it is disconnected.";
     clock_steady_ms: u64, "clock_steady_ms" = Some("3600000"), "TIME" {min: 1_000, unit: Some("ms")}
         "How long a clock that leapt must run steadily to be believed, where no time service confirms it.";
+    "Audit":
+    audit: bool, "audit" = Some("true"), "BOOL" {}
+        "Record administrative acts and callers that are turned away, in the folder audit of the data directory.";
+    audit_retention_days: u64, "audit_retention_days" = Some("400"), "DAYS" {min: 1, max: 36_500, unit: Some("days")}
+        "How long records of the audit log are kept.";
+    audit_max_mib: u64, "audit_max_mib" = Some("1024"), "MIB" {min: 32, max: 1 << 20, unit: Some("MiB")}
+        "How much the audit log takes at most; the oldest records are removed.";
     "Backup":
     backup: Option<String>, "backup" = None, "URL" {}
         "The store of backups that the log is shipped to all the time: a folder, file:///folder, or s3://bucket/prefix. Only with the engine embedded.";

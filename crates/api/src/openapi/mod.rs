@@ -1,5 +1,6 @@
 //! The `OpenAPI` 3.1 description, generated from the tables of commands, codes and routes.
 
+mod audit;
 pub(crate) mod batch;
 pub(crate) mod event;
 mod history;
@@ -31,6 +32,7 @@ pub fn document(version: &str, language: Language) -> Value {
     });
     for (path, method, operation) in commands
         .chain(system::operations(language))
+        .chain(audit::operations(language))
         .chain(history::operations(language))
         .chain(reconciliations::operations(language))
         .chain(scripts::operations(language))

@@ -175,6 +175,7 @@ fn every_route_asks_for_a_key_and_refuses_one_that_may_something_else() {
     let others = [
         ("POST", "/v1/batch"),
         ("GET", "/v1/events"),
+        ("GET", "/v1/audit"),
         ("GET", "/v1/consumers"),
         ("GET", "/v1/reconciliations"),
         ("POST", "/v1/reconciliations"),

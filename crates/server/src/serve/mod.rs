@@ -14,6 +14,7 @@
 //!            RECONCILING: compares all of them, now and then
 //! ```
 
+pub mod audit;
 pub mod descriptors;
 mod elsewhere;
 mod embedded;
@@ -41,6 +42,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
+use scarce_audit::{Kind, Record, Who};
 use scarce_core::state;
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
@@ -265,6 +267,7 @@ impl Server {
         if let Some(shipping) = self.shipping {
             shipping.end();
         }
+        self.access.audit.end();
         ended
     }
 }
@@ -276,6 +279,12 @@ pub struct Reloader {
 }
 
 impl Reloader {
+    /// Records in the audit log that the settings were read again, and what of them is in effect.
+    pub fn note(&self, outcome: &str, detail: &str) {
+        let record = Record::new(Kind::Act, Who::Server, "server", "reload", outcome);
+        self.access.audit.note(record.with_detail(detail));
+    }
+
     /// Applies what can change while the server runs, and names it.
     ///
     /// # Errors

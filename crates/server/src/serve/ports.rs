@@ -17,7 +17,7 @@ use super::encryption::Encryption;
 use super::ending::Ending;
 use super::loading::Loading;
 use super::memory::budget_bytes;
-use super::{ServeError, descriptors, limits};
+use super::{ServeError, audit, descriptors, limits};
 use crate::pipeline::Pipeline;
 
 /// How many threads cut red packets for the RESP port: each takes a core while it does.
@@ -54,7 +54,8 @@ impl Ports {
         })?;
         let http = settings.http.map(listen_http).transpose()?;
         let password = settings.password.as_ref().map(Password::reveal).map(str::to_owned);
-        let access = Access::new(password, settings.http_origins.0.clone());
+        let mut access = Access::new(password, settings.http_origins.0.clone());
+        access.audit = audit::start(settings)?;
         access.limiting.set(limits::read(settings.rate_limits.as_deref())?);
         let connections_max = descriptors::connections_max(settings, open_files_max);
         tracing::info!(connections_max, open_files_max, "the ports are open");
@@ -137,7 +138,7 @@ impl Ports {
         manual_clock: Option<ManualClock>,
     ) -> std::io::Result<Arc<RespShared>> {
         Ok(Arc::new(RespShared {
-            access: self.access.clone(),
+            access: self.access.at("resp"),
             handshakes: self.encryption.as_ref().and_then(|encryption| encryption.handshakes()),
             push: self.push(&engine),
             engine,
@@ -189,7 +190,7 @@ impl Ports {
             engine: engine.clone(),
             push,
             tls,
-            access: self.access,
+            access: self.access.at("http"),
             metrics,
             flows: pipeline.flows().clone(),
             places: self.places,
