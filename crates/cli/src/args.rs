@@ -6,6 +6,7 @@ use clap::builder::{FalseyValueParser, OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser};
 use scarce_demo::Demo;
 
+use super::audit::Audit;
 use super::backup::Backup;
 use super::bench::Bench;
 use super::completions::{Completions, ManPages};
@@ -88,6 +89,8 @@ pub enum Subcommand {
     /// Make, list, rotate and revoke the keys of callers, and say what each may do.
     #[command(subcommand)]
     Keys(Keys),
+    /// Read who administered what and who was turned away, or follow it.
+    Audit(Audit),
     /// See who consumes the log of a server and how far each is, or forget one.
     #[command(subcommand)]
     Consumers(Consumers),

@@ -150,7 +150,7 @@ fn open(flags: &KeyFlags) -> Result<KeyStore, Failed> {
     Ok(KeyStore::of(&settings)?)
 }
 
-fn now_ms() -> u64 {
+pub(super) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

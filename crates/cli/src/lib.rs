@@ -7,7 +7,9 @@
 
 #![forbid(unsafe_code)]
 
+mod acts;
 mod args;
+mod audit;
 mod backup;
 mod bench;
 mod call;
@@ -183,7 +185,16 @@ pub type Ended = Result<Exit, Failed>;
 /// # Errors
 /// When it fails.
 pub fn run(arguments: Arguments) -> Ended {
-    match arguments.subcommand {
+    let act = acts::Act::of(&arguments.subcommand);
+    let ended = carry_out(arguments.subcommand);
+    if let Some(act) = act {
+        act.note(&ended);
+    }
+    ended
+}
+
+fn carry_out(subcommand: Subcommand) -> Ended {
+    match subcommand {
         Subcommand::Serve(options) => serve::run(&options),
         Subcommand::Try(options) => trial::run(&options),
         Subcommand::Call(options) => call::run(&options),
@@ -201,6 +212,7 @@ pub fn run(arguments: Arguments) -> Ended {
         Subcommand::DeadLetters(options) => dead_letters::run(&options),
         Subcommand::Keys(options) => keys::run(&options),
         Subcommand::Consumers(options) => consumers::run(&options),
+        Subcommand::Audit(options) => audit::run(&options),
         Subcommand::History(options) => history::run(&options),
         Subcommand::Mirror(options) => mirror::run(&options),
         Subcommand::Projection(options) => projection::run(&options),

@@ -216,12 +216,14 @@ impl Reload {
 
     fn run(&mut self) {
         match self.apply() {
-            Ok((applied, waiting)) => tracing::info!(
-                applied = applied.join(" "),
-                restart_needed = waiting.join(" "),
-                "the settings were read again"
-            ),
+            Ok((applied, waiting)) => {
+                let applied = applied.join(" ");
+                self.server.note("APPLIED", &applied);
+                let restart_needed = waiting.join(" ");
+                tracing::info!(applied, restart_needed, "the settings were read again");
+            }
             Err(reason) => {
+                self.server.note("REFUSED", &reason);
                 tracing::error!(reason, "the settings could not be read again; nothing was changed");
             }
         }

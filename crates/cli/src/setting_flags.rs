@@ -93,6 +93,11 @@ some_flags! {
 }
 
 some_flags! {
+    /// The flags of whatever reads the audit log.
+    AuditFlags |key| key == "data"
+}
+
+some_flags! {
     /// The flags of whatever works on the database that is projected into.
     SqlFlags |key| key == "sql" || key.starts_with("sql_")
 }
