@@ -73,20 +73,29 @@ async fn admit(
     let asked = auditing::Asked::of(&request);
     let mut response = next.run(request).await;
     asked.note_lack(&shared, &caller, &response);
-    if let Some(limited) = limited {
+    if let Some(limited) = &limited {
         limited.tell(&mut response);
     }
     response.extensions_mut().insert(Sender(caller.clone()));
-    until_ended(response, shared, caller)
+    until_ended(response, shared, caller, limited)
 }
 
 /// Ends a stream of events when its caller may not go on.
-fn until_ended(response: Response, shared: Arc<HttpShared>, caller: Caller) -> Response {
+fn until_ended(
+    response: Response,
+    shared: Arc<HttpShared>,
+    caller: Caller,
+    limited: Option<RateLimited>,
+) -> Response {
     let kind = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     if kind != Some(b"text/event-stream") {
         return response;
     }
-    let ended = async move { shared.access.ended(&caller).await };
+    let ended = async move {
+        // A stream is in progress until it ends.
+        let _limited = limited;
+        shared.access.ended(&caller).await;
+    };
     response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(ended))))
 }
 

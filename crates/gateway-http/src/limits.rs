@@ -1,4 +1,4 @@
-//! Limits of rate, as callers of the port meet them: 429 with `Retry-After`, and the headers of
+//! Limits, as callers of the port meet them: 429 with `Retry-After`, and the headers of
 //! draft-ietf-httpapi-ratelimit-headers with every answer.
 
 use std::net::IpAddr;
@@ -10,7 +10,7 @@ use scarce_access::Need;
 use scarce_api::problem::{PortCode, Problem};
 use scarce_core::command::{Command, CommandSpec};
 use scarce_gateway::{Access, Caller};
-use scarce_limits::{Limits, Refused, Standing};
+use scarce_limits::{Limits, Permit, Refused, Standing};
 use serde_json::{Map, Value};
 
 use super::exchange::Speech;
@@ -26,30 +26,33 @@ pub(super) struct RateLimited {
     limits: Arc<Limits>,
     address: IpAddr,
     nearest: Arc<Mutex<Option<Standing>>>,
+    /// What it counts for while it is in progress: until everyone who has this has dropped it.
+    permits: Arc<Mutex<Vec<Permit>>>,
 }
 
 impl RateLimited {
     /// The limits in effect, if there are any.
     pub(super) fn of(access: &Access, address: IpAddr) -> Option<Self> {
         let limits = access.limiting.get().clone()?;
-        Some(Self { limits, address, nearest: Arc::default() })
+        Some(Self { limits, address, nearest: Arc::default(), permits: Arc::default() })
     }
 
-    /// Counts commands.
+    /// Counts commands, and lets them begin.
     ///
     /// # Errors
     /// The answer when there are too many.
     pub(super) fn count<'a>(
         &self,
         caller: &Caller,
-        mut commands: impl Iterator<Item = (&'static CommandSpec, &'a Command)>,
+        commands: impl Iterator<Item = (&'static CommandSpec, &'a Command)> + Clone,
         speech: Speech,
     ) -> Result<(), Box<Response>> {
         let asker = caller.asker(self.address);
-        let counted = commands.try_for_each(|(spec, command)| {
+        let counted = commands.clone().try_for_each(|(spec, command)| {
             self.limits.count(asker, spec, Some(command)).map(|standing| self.note(standing))
         });
-        counted.map_err(|refused| self.refuse(*refused, speech))
+        let begun = counted.and_then(|()| self.limits.enter(asker, commands.map(|(_, command)| command)));
+        begun.map(|permit| self.hold(permit)).map_err(|refused| self.refuse(*refused, speech))
     }
 
     /// Counts a subscription as the read that it shows.
@@ -67,7 +70,7 @@ impl RateLimited {
         counted.map(|standing| self.note(standing)).map_err(|refused| self.problem(*refused, speech).into())
     }
 
-    /// Counts a request that is no command.
+    /// Counts a request that is no command, and lets it begin.
     ///
     /// # Errors
     /// The answer when there are too many.
@@ -78,16 +81,28 @@ impl RateLimited {
         speech: Speech,
     ) -> Result<(), Box<Response>> {
         let (verb, kind) = need.parts();
-        let counted = self.limits.count_other(caller.asker(self.address), verb, kind);
-        counted.map(|standing| self.note(standing)).map_err(|refused| self.refuse(*refused, speech))
+        let asker = caller.asker(self.address);
+        let counted = self.limits.count_other(asker, verb, kind).map(|standing| self.note(standing));
+        let begun = counted.and_then(|()| self.limits.enter_other(asker, verb, kind));
+        begun.map(|permit| self.hold(permit)).map_err(|refused| self.refuse(*refused, speech))
+    }
+
+    /// Counts the request as in progress.
+    fn hold(&self, mut permit: Permit) {
+        self.note(permit.nearest.take());
+        self.permits.lock().unwrap_or_else(PoisonError::into_inner).push(permit);
     }
 
     /// Adds where the caller stands.
     pub(super) fn tell(&self, response: &mut Response) {
         let nearest = self.nearest.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(Standing { limit, burst, window_s, remaining }) = nearest else { return };
+        let unit = match window_s {
+            Some(window_s) => format!("w={window_s}"),
+            None => "qu=\"concurrent-requests\"".to_owned(),
+        };
         let headers = [
-            (RATE_LIMIT_POLICY, format!("\"{limit}\";q={burst};w={window_s}")),
+            (RATE_LIMIT_POLICY, format!("\"{limit}\";q={burst};{unit}")),
             (RATE_LIMIT, format!("\"{limit}\";r={remaining}")),
         ];
         for (name, text) in headers {

@@ -27,6 +27,11 @@ pub enum FileError {
     /// A name cannot be shown in a header.
     #[error("'{0}' is no name of a limit; write 1 to {NAME_CHARACTERS_MAX} letters, digits, '-', '_' or '.'")]
     Name(String),
+    /// It limits nothing, or two things.
+    #[error(
+        "the limit '{0}' needs either rate, such as \"50/s\", or concurrent, such as 20; a burst goes with a rate"
+    )]
+    Bound(String),
     /// A burst that takes too long to come back.
     #[error(
         "the burst of the limit '{0}' takes longer than a year to come back; make it smaller, or the rate larger"
@@ -59,8 +64,13 @@ pub fn read(text: &str) -> Result<Vec<Rule>, FileError> {
         if !is_plain || !(1..=NAME_CHARACTERS_MAX).contains(&rule.name.len()) {
             return Err(FileError::Name(rule.name.clone()));
         }
-        if rule.rate.period().saturating_mul(rule.burst().get()) > BURST_TIME_MAX {
-            return Err(FileError::Burst(rule.name.clone()));
+        match (rule.rate, rule.concurrent) {
+            (Some(rate), None) if rate.period().saturating_mul(rule.burst(rate).get()) > BURST_TIME_MAX => {
+                return Err(FileError::Burst(rule.name.clone()));
+            }
+            (None, Some(_)) if rule.burst.is_none() => {}
+            (Some(_), None) => {}
+            (_, _) => return Err(FileError::Bound(rule.name.clone())),
         }
         if rules[..at].iter().any(|former| former.name == rule.name) {
             return Err(FileError::Doubled(rule.name.clone()));
@@ -96,8 +106,8 @@ mod tests {
         let rules = read(TAKES).expect("limits");
         let rule = &rules[0];
         assert_eq!((rule.name.as_str(), rule.per, rules.len()), ("takes", Per::Address, 1));
-        assert_eq!(rule.rate.period(), Duration::from_millis(100));
-        assert_eq!(rule.burst().get(), 50);
+        let rate = rule.rate.expect("a rate");
+        assert_eq!((rate.period(), rule.burst(rate).get()), (Duration::from_millis(100), 50));
         assert!(rule.counts(Verb::Take, Some(Kind::Stock)) && !rule.counts(Verb::Take, Some(Kind::Account)));
         assert!(!rule.counts(Verb::Read, Some(Kind::Stock)) && !rule.counts(Verb::Take, None));
         assert!(rule.covers("sku-1") && !rule.covers("other") && rule.asks_for_resources());
@@ -109,7 +119,11 @@ mod tests {
         for (rate, burst) in [("50/s", 50), ("600/m", 10), ("90/m", 2), ("1/d", 1)] {
             let text = format!("[[limit]]\nname = \"a\"\nper = \"server\"\nrate = \"{rate}\"\n");
             let rules = read(&text).expect(rate);
-            assert_eq!(rules[0].burst(), NonZeroU32::new(burst).expect("positive"), "{rate}");
+            assert_eq!(
+                rules[0].burst(rules[0].rate.expect("a rate")),
+                NonZeroU32::new(burst).expect("positive"),
+                "{rate}"
+            );
             assert!(rules[0].counts(Verb::Operate, None) && !rules[0].asks_for_resources());
         }
     }
@@ -127,7 +141,10 @@ mod tests {
             ("burst", "bursts", "unknown field `bursts`"),
             ("burst = 50", "burst = 0", "line 9"),
             ("[[limit]]", "[[limits]]", "unknown field `limits`"),
-            ("rate = \"600/m\"", "", "missing field `rate`"),
+            ("rate = \"600/m\"", "", "needs either rate"),
+            ("rate = \"600/m\"", "concurrent = 5", "needs either rate"),
+            ("burst = 50", "concurrent = 5", "needs either rate"),
+            ("burst = 50", "concurrent = 0", "line 9"),
             ("\"takes\"", "\"ta kes\"", "'ta kes' is no name"),
             ("\"takes\"", "\"\"", "is no name"),
             ("600/m\"\n        burst = 50", "1/d\"\n        burst = 367", "longer than a year"),

@@ -1,4 +1,4 @@
-//! Limits of rate: how many requests of a kind a caller, an address or a resource may have in a time.
+//! Limits: how many requests of a kind a caller, an address or a resource may have in a time, and at the same time.
 //!
 //! Must not know: a port, an engine, or who is admitted.
 //!
@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod concurrency;
 mod counts;
 mod file;
 mod limiter;
@@ -14,5 +15,5 @@ mod rule;
 
 pub use file::{FileError, RULES_MAX, read};
 pub use limiter::{Refused, Standing};
-pub use limits::{Asker, Limits, network};
+pub use limits::{Asker, Limits, Permit, network};
 pub use rule::{Per, Rate, Rule};

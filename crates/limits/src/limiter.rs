@@ -11,7 +11,7 @@ use governor::middleware::StateInformationMiddleware;
 use governor::{Quota, RateLimiter};
 
 use super::counts::{Counts, Subject};
-use super::rule::{Per, Rule};
+use super::rule::{Per, Rate, Rule};
 
 /// How often subjects that are as if they had never come are dropped while there is no room for others.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
@@ -44,8 +44,8 @@ pub struct Standing {
     pub limit: String,
     /// How many may come at once after a pause.
     pub burst: u32,
-    /// After how long a pause, in whole seconds.
-    pub window_s: u64,
+    /// After how long a pause, in whole seconds; none where requests at the same time are counted.
+    pub window_s: Option<u64>,
     /// How many more may come at once now.
     pub remaining: u32,
 }
@@ -54,6 +54,7 @@ pub struct Standing {
 #[derive(Debug)]
 pub(crate) struct Limiter<C: Clock = DefaultClock> {
     pub(crate) rule: Rule,
+    rate: Rate,
     counting: RateLimiter<Subject, Counts, C, StateInformationMiddleware>,
     /// Callers cannot choose which subjects share a number.
     seed: RandomState,
@@ -63,14 +64,14 @@ pub(crate) struct Limiter<C: Clock = DefaultClock> {
 }
 
 impl<C: Clock> Limiter<C> {
-    pub(crate) fn new(rule: Rule, clock: C) -> Self {
+    pub(crate) fn new(rule: Rule, rate: Rate, clock: C) -> Self {
         let counts = Counts::default();
         let is_full = counts.is_full.clone();
         // The period is never zero.
-        let quota = Quota::with_period(rule.rate.period()).unwrap_or(Quota::per_second(NonZeroU32::MIN));
-        let counting = RateLimiter::new(quota.allow_burst(rule.burst()), counts, clock);
+        let quota = Quota::with_period(rate.period()).unwrap_or(Quota::per_second(NonZeroU32::MIN));
+        let counting = RateLimiter::new(quota.allow_burst(rule.burst(rate)), counts, clock);
         let (seed, swept_at, refused) = (RandomState::new(), Mutex::default(), AtomicU64::default());
-        Self { rule, counting, seed, is_full, swept_at, refused }
+        Self { rule, rate, counting, seed, is_full, swept_at, refused }
     }
 
     /// Counts a request of a subject.
@@ -100,10 +101,10 @@ impl<C: Clock> Limiter<C> {
     }
 
     fn standing(&self, remaining: u32) -> Standing {
-        let burst = self.rule.burst().get();
-        let window = self.rule.rate.period() * burst;
+        let burst = self.rule.burst(self.rate).get();
+        let window = self.rate.period() * burst;
         let window_s = window.as_secs() + u64::from(window.subsec_nanos() > 0);
-        Standing { limit: self.rule.name.clone(), burst, window_s, remaining }
+        Standing { limit: self.rule.name.clone(), burst, window_s: Some(window_s), remaining }
     }
 
     /// Makes room for new subjects, but not each time that there is none.
@@ -128,7 +129,9 @@ mod tests {
     fn limiter(rate: &str, burst: u32) -> (Limiter<FakeRelativeClock>, FakeRelativeClock) {
         let text = format!("[[limit]]\nname = \"a\"\nper = \"key\"\nrate = \"{rate}\"\nburst = {burst}\n");
         let clock = FakeRelativeClock::default();
-        (Limiter::new(read(&text).expect("a limit").remove(0), clock.clone()), clock)
+        let rule = read(&text).expect("a limit").remove(0);
+        let rate = rule.rate.expect("a rate");
+        (Limiter::new(rule, rate, clock.clone()), clock)
     }
 
     #[test]
@@ -144,7 +147,7 @@ mod tests {
         assert_eq!(limiter.count(b"u").map_err(|refused| refused.wait_ms()), Err(1));
         clock.advance(Duration::from_millis(1));
         let standing = limiter.count(b"u").expect("after the wait");
-        assert_eq!((standing.burst, standing.window_s, standing.remaining), (3, 1, 0));
+        assert_eq!((standing.burst, standing.window_s, standing.remaining), (3, Some(1), 0));
         clock.advance(Duration::from_secs(60));
         assert_eq!((0..9).filter(|_| limiter.count(b"u").is_ok()).count(), 3, "a pause saves up no more");
     }

@@ -8,6 +8,7 @@ use scarce_access::Kind;
 use scarce_core::command::rules::Verb;
 use scarce_core::command::{COMMANDS, Command, CommandSpec};
 
+use super::concurrency::{Concurrency, Entered};
 use super::limiter::{Limiter, Refused, Standing};
 use super::rule::{Per, Rule};
 
@@ -26,12 +27,24 @@ struct Counted {
     /// By their numbers.
     limiters: Vec<usize>,
     asks_for_resources: bool,
+    /// Those of concurrency.
+    concurrencies: Vec<usize>,
+}
+
+/// What a request in progress counts for. It has ended when this is dropped.
+#[derive(Debug, Default)]
+pub struct Permit {
+    entered: Vec<Entered>,
+    /// Where the caller stands with the limit that is nearest.
+    pub nearest: Option<Standing>,
 }
 
 /// All limits.
 #[derive(Debug)]
 pub struct Limits {
+    rules: Vec<Rule>,
     limiters: Vec<Limiter>,
+    concurrencies: Vec<Concurrency>,
     /// By the numbers of commands.
     commands: Vec<Counted>,
 }
@@ -40,18 +53,78 @@ impl Limits {
     /// Limits of which nothing was used.
     #[must_use]
     pub fn new(rules: Vec<Rule>) -> Self {
+        let clock = DefaultClock::default();
+        let limiters: Vec<Limiter> = rules
+            .iter()
+            .filter_map(|rule| Some(Limiter::new(rule.clone(), rule.rate?, clock.clone())))
+            .collect();
+        let concurrencies: Vec<Concurrency> =
+            rules.iter().filter_map(|rule| Some(Concurrency::new(rule.clone(), rule.concurrent?))).collect();
         let numbers = COMMANDS.iter().map(|spec| usize::from(spec.number)).max().unwrap_or(0);
         let mut commands = vec![Counted::default(); numbers + 1];
         for spec in COMMANDS {
-            let counts = |(_, rule): &(usize, &Rule)| rule.counts(spec.verb(), spec.resource.map(Kind::from));
-            for (at, rule) in rules.iter().enumerate().filter(counts) {
-                let counted = &mut commands[usize::from(spec.number)];
+            let counts = |rule: &Rule| rule.counts(spec.verb(), spec.resource.map(Kind::from));
+            let counted = &mut commands[usize::from(spec.number)];
+            for (at, limiter) in limiters.iter().enumerate().filter(|(_, its)| counts(&its.rule)) {
                 counted.limiters.push(at);
-                counted.asks_for_resources |= rule.asks_for_resources();
+                counted.asks_for_resources |= limiter.rule.asks_for_resources();
+            }
+            let of_progress = concurrencies.iter().enumerate().filter(|(_, its)| counts(&its.rule));
+            counted.concurrencies.extend(of_progress.map(|(at, _)| at));
+        }
+        Self { rules, limiters, concurrencies, commands }
+    }
+
+    /// Whether it is limited how many commands of a row are in progress.
+    #[inline]
+    #[must_use]
+    pub fn bounds_progress(&self, spec: &CommandSpec) -> bool {
+        !self.concurrencies.is_empty()
+            && self
+                .commands
+                .get(usize::from(spec.number))
+                .is_some_and(|counted| !counted.concurrencies.is_empty())
+    }
+
+    /// Lets commands begin that are sent together.
+    ///
+    /// # Errors
+    /// The first limit of which too many are in progress; then none begins.
+    pub fn enter<'a>(
+        &self,
+        asker: Asker<'_>,
+        commands: impl Iterator<Item = &'a Command>,
+    ) -> Result<Permit, Box<Refused>> {
+        let mut permit = Permit::default();
+        if self.concurrencies.is_empty() {
+            return Ok(permit);
+        }
+        for command in commands {
+            let counted = self.commands.get(usize::from(command.spec().number));
+            let its = counted.into_iter().flat_map(|counted| &counted.concurrencies);
+            for limit in its.filter_map(|at| self.concurrencies.get(*at)) {
+                permit.enter(limit, asker, command)?;
             }
         }
-        let clock = DefaultClock::default();
-        Self { limiters: rules.into_iter().map(|rule| Limiter::new(rule, clock.clone())).collect(), commands }
+        Ok(permit)
+    }
+
+    /// Lets what is no command of the table begin.
+    ///
+    /// # Errors
+    /// As [`Self::enter`].
+    pub fn enter_other(
+        &self,
+        asker: Asker<'_>,
+        verb: Verb,
+        kind: Option<Kind>,
+    ) -> Result<Permit, Box<Refused>> {
+        let mut permit = Permit::default();
+        let counts = |limit: &&Concurrency| limit.rule.counts(verb, kind) && !limit.rule.asks_for_resources();
+        for limit in self.concurrencies.iter().filter(counts) {
+            permit.take(limit, &asker.subject(limit.rule.per))?;
+        }
+        Ok(permit)
     }
 
     /// Whether a command must be read before it can be counted.
@@ -104,12 +177,52 @@ impl Limits {
 
     /// The limits as they are written.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
-        self.limiters.iter().map(|limiter| &limiter.rule)
+        self.rules.iter()
     }
 
     /// The limits with how many requests each refused.
     pub fn refused(&self) -> impl Iterator<Item = (&Rule, u64)> {
-        self.limiters.iter().map(|limiter| (&limiter.rule, limiter.refused()))
+        let of_rates = self.limiters.iter().map(|limiter| (&limiter.rule, limiter.refused()));
+        of_rates.chain(self.concurrencies.iter().map(|limit| (&limit.rule, limit.refused())))
+    }
+}
+
+impl Permit {
+    /// Whether nothing counts it.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.entered.is_empty()
+    }
+
+    /// Counts a command for each of its resources that a limit covers, or once if the limit does not count them apart.
+    fn enter(
+        &mut self,
+        limit: &Concurrency,
+        asker: Asker<'_>,
+        command: &Command,
+    ) -> Result<(), Box<Refused>> {
+        if !limit.rule.asks_for_resources() {
+            return self.take(limit, &asker.subject(limit.rule.per));
+        }
+        let (mut taken, mut is_taken) = (Ok(()), false);
+        command.route(&mut |id| {
+            let is_apart = limit.rule.per == Per::Resource;
+            if taken.is_err() || is_taken && !is_apart || !limit.rule.covers(id.as_str()) {
+                return;
+            }
+            is_taken = true;
+            let subject =
+                if is_apart { id.as_str().as_bytes().into() } else { asker.subject(limit.rule.per) };
+            taken = self.take(limit, &subject);
+        });
+        taken
+    }
+
+    fn take(&mut self, limit: &Concurrency, subject: &[u8]) -> Result<(), Box<Refused>> {
+        let (entered, standing) = limit.enter(subject)?;
+        self.entered.push(entered);
+        self.nearest = nearer(self.nearest.take(), standing);
+        Ok(())
     }
 }
 
@@ -239,7 +352,7 @@ mod tests {
         let text = rule("r", "per = \"address\"\nresources = [\"a-*\"]\nburst = 2");
         let (limits, me) = (limits(&text), asker("203.0.113.7", None));
         let standing = send(&limits, me, "ACCOUNT.TRANSFER a-1 a-2 5").expect("counted").expect("a limit");
-        assert_eq!((standing.remaining, standing.burst, standing.window_s), (1, 2, 172_800));
+        assert_eq!((standing.remaining, standing.burst, standing.window_s), (1, 2, Some(172_800)));
     }
 
     #[test]
@@ -251,5 +364,32 @@ mod tests {
         assert_eq!((told.limit.as_str(), told.remaining), ("near", 1));
         assert!(send(&limits, me, "STOCK.GET sku").is_ok());
         assert_eq!(send(&limits, me, "STOCK.GET sku"), Err("near".to_owned()));
+    }
+
+    #[test]
+    fn commands_in_progress_are_counted_for_their_callers_or_their_resources() {
+        let text = "[[limit]]\nname = \"a\"\nper = \"address\"\nverbs = [\"take\"]\nconcurrent = 2\n";
+        let hot = "[[limit]]\nname = \"r\"\nper = \"resource\"\nresources = [\"hot-*\"]\nconcurrent = 1\n";
+        let limits = limits(&format!("{text}{hot}"));
+        let (me, you) = (asker("203.0.113.7", None), asker("203.0.113.8", None));
+        let enter = |asker, line: &str| {
+            let words: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+            let spec = table::find(words[0]).expect("a command");
+            let command = Command::parse(spec, &words[1..]).expect("well-formed").0;
+            limits.enter(asker, std::iter::once(&command)).map_err(|refused| refused.limit)
+        };
+        assert!(enter(me, "STOCK.GET sku").expect("not counted").is_empty());
+        let one = enter(me, "STOCK.TAKE sku 1 u").expect("the first");
+        let hot = enter(me, "STOCK.TAKE hot-1 1 u").expect("the second");
+        assert_eq!(enter(me, "STOCK.TAKE sku 1 u").err().as_deref(), Some("a"));
+        assert_eq!(enter(you, "STOCK.GET hot-1").err().as_deref(), Some("r"));
+        assert!(enter(you, "STOCK.TAKE hot-2 1 u").is_ok());
+        drop(hot);
+        assert!(enter(you, "STOCK.GET hot-1").is_ok());
+        // What is refused in the end counts for nothing.
+        let twice = enter(you, "ACCOUNT.TRANSFER hot-3 hot-3 1");
+        assert!(twice.is_err() && enter(you, "STOCK.GET hot-3").is_ok());
+        drop(one);
+        assert_eq!(limits.refused().map(|(_, refused)| refused).collect::<Vec<_>>(), [1, 2]);
     }
 }

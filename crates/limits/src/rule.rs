@@ -102,18 +102,22 @@ pub struct Rule {
     /// It counts requests about one of these resources; about any, and about none, if there are none.
     #[serde(default, deserialize_with = "resources")]
     pub resources: Vec<Pattern>,
-    /// How many are allowed.
-    pub rate: Rate,
+    /// How many are allowed in a time; or how many at the same time.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// How many are allowed at the same time.
+    #[serde(default)]
+    pub concurrent: Option<NonZeroU32>,
     /// How many may come at once after a pause.
     #[serde(default)]
     pub burst: Option<NonZeroU32>,
 }
 
 impl Rule {
-    /// How many may come at once after a pause: where it is not said, as many as in a second, and at least one.
+    /// How many may come at once after a pause at a rate: where it is not said, as many as in a second, and at least one.
     #[must_use]
-    pub fn burst(&self) -> NonZeroU32 {
-        let Rate { count, window } = self.rate;
+    pub fn burst(&self, rate: Rate) -> NonZeroU32 {
+        let Rate { count, window } = rate;
         let a_second = u64::from(count.get()).div_ceil(window.as_secs().max(1));
         let a_second = u32::try_from(a_second).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
         self.burst.unwrap_or(a_second)
