@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -83,6 +84,38 @@ fn a_resource_has_its_own_limit_however_many_ask() {
     for balance in 1..9 {
         assert_eq!(one.call(&["ACCOUNT.CREDIT", "b", "1"]), format!("[1 {balance} {balance}]"));
     }
+}
+
+#[test]
+fn what_is_in_progress_is_counted_until_it_ends() {
+    let folder = TempDir::new().unwrap();
+    let limits = "[[limit]]\nname = \"streams\"\nper = \"address\"\nverbs = [\"operate\"]\nconcurrent = 1\n";
+    let server = limited(&folder, limits, &[]);
+    let (mut socket, mut http) = (server.socket(), server.http());
+    assert_eq!(socket.call(&["STOCK.CREATE", "sku", "9"]), "[1 9]");
+    for _ in 0..3 {
+        assert!(!socket.call(&["EVENTS", "0", "0", "0"]).starts_with('-'), "one after the other is allowed");
+        let page = http.get("/v1/events");
+        let policy = page.header("ratelimit-policy").map(str::to_owned);
+        assert_eq!(
+            (page.status, policy.as_deref()),
+            (200, Some("\"streams\";q=1;qu=\"concurrent-requests\""))
+        );
+    }
+    let mut stream = std::net::TcpStream::connect(&server.http).unwrap();
+    let request = "GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n";
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    let refused = http.get("/v1/events");
+    assert_eq!((refused.status, refused.header("retry-after")), (429, Some("1")));
+    let refused = socket.call(&["EVENTS", "0", "0", "0"]);
+    assert!(refused.starts_with("-OVERLOADED the limit 'streams' of this address"), "{refused}");
+    assert!(refused.contains("retry_after_ms=100"), "{refused}");
+    assert!(socket.call(&["STOCK.TAKE", "sku", "1", "u"]).starts_with("[1 "), "others are not counted");
+    drop(stream);
+    wait_until("the stream has ended", || !socket.call(&["EVENTS", "0", "0", "0"]).starts_with('-'));
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! How the answers to what was asked are written.
 
+use std::sync::Arc;
+
 use scarce_core::command::CommandSpec;
 use scarce_core::outcome::{Outcome, Receipt, Value};
 use scarce_engine::Failure;
 use scarce_gateway::Acts;
 use scarce_gateway::lists::ListAsked;
+use scarce_limits::Permit;
 
 use super::reply::Replies;
 use super::transaction::{Line, write_exec};
@@ -19,6 +22,11 @@ pub(super) enum Form {
     Count,
     /// Each answer is one value, a row of a list.
     Rows,
+    /// The answer to what counts as in progress until it is written.
+    Held {
+        _permit: Arc<Permit>,
+        form: Box<Form>,
+    },
     /// The answer to administrative commands, which is recorded.
     Audited(Acts, Box<Form>),
     /// The reply is written elsewhere; only a failure is written here.
@@ -34,6 +42,7 @@ impl Form {
                 acts.note(first);
                 form.write(replies, answers);
             }
+            (Self::Held { form, .. }, _) => form.write(replies, answers),
             (_, Err(failure)) => replies.failure(failure),
             (Self::Elsewhere, Ok(_)) => replies.null(),
             (Self::Rows, Ok(_)) => {

@@ -1,7 +1,7 @@
 //! Limits of rate, as callers of the port meet them.
 
 use scarce_core::command::{Command, CommandSpec};
-use scarce_limits::{Asker, Refused};
+use scarce_limits::{Asker, Permit, Refused};
 
 use super::documents::Control;
 use super::session::{Flow, Session, Turn};
@@ -25,6 +25,9 @@ impl Session {
         match &*turn.shared.access.limiting.get() {
             None => Ok(false),
             Some(limits) if limits.asks_for_resources(spec) => Ok(true),
+            Some(limits) if limits.bounds_progress(spec) => {
+                limits.count(self.asker(), spec, None).map(|_| true)
+            }
             Some(limits) => limits.count(self.asker(), spec, None).map(|_| false),
         }
     }
@@ -62,12 +65,43 @@ impl Session {
         }
     }
 
-    /// Counts what is no command of the table.
+    /// Whether it is limited how many commands of a row are in progress.
+    #[inline]
+    pub(super) fn is_progress_bounded(spec: &CommandSpec, turn: &Turn<'_>) -> bool {
+        let limiting = &turn.shared.access.limiting;
+        limiting.bounds_progress()
+            && limiting.get().as_ref().is_some_and(|limits| limits.bounds_progress(spec))
+    }
+
+    /// Lets commands begin that are sent together; they are in progress until their answer is written.
+    ///
+    /// # Errors
+    /// The limit of which too many are in progress.
+    pub(super) fn begin<'a>(
+        &mut self,
+        commands: impl Iterator<Item = &'a Command>,
+        turn: &Turn<'_>,
+    ) -> Result<(), Beyond> {
+        if !turn.shared.access.limiting.bounds_progress() {
+            return Ok(());
+        }
+        if let Some(limits) = &*turn.shared.access.limiting.get() {
+            let permit = limits.enter(self.asker(), commands)?;
+            self.hold(permit);
+        }
+        Ok(())
+    }
+
+    fn hold(&mut self, permit: Permit) {
+        self.permit = Some(permit).filter(|permit| !permit.is_empty());
+    }
+
+    /// Counts what is no command of the table, and lets it begin.
     ///
     /// # Errors
     /// The limit that it goes beyond.
     pub(super) fn count_control(
-        &self,
+        &mut self,
         control: &Control,
         arguments: &[&[u8]],
         turn: &Turn<'_>,
@@ -75,7 +109,10 @@ impl Session {
         let limits = turn.shared.access.limiting.get();
         let (Some(limits), Some((need, _))) = (&*limits, control.needs.of(arguments)) else { return Ok(()) };
         let (verb, kind) = need.parts();
-        limits.count_other(self.asker(), verb, kind).map(drop)
+        limits.count_other(self.asker(), verb, kind)?;
+        let permit = limits.enter_other(self.asker(), verb, kind)?;
+        self.hold(permit);
+        Ok(())
     }
 
     /// Says which limit refuses a request, and how long to wait. A batch that it is in is refused, too.

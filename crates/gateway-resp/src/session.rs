@@ -13,6 +13,7 @@ use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Failure, Request};
 use scarce_gateway::lists::ListAsked;
 use scarce_gateway::{Acts, Caller};
+use scarce_limits::Permit;
 
 use super::RespShared;
 use super::aside::Aside;
@@ -119,6 +120,8 @@ pub(super) struct Session {
     tickets: u64,
     /// The ticket of what is done beside this thread. What follows may rest on it, and waits.
     aside: Option<u64>,
+    /// What the request counts for that is being handled, where it is limited how many are in progress.
+    pub(super) permit: Option<Permit>,
 }
 
 impl Session {
@@ -136,6 +139,7 @@ impl Session {
             expected: Vec::new(),
             tickets: 0,
             aside: None,
+            permit: None,
         }
     }
 
@@ -155,10 +159,13 @@ impl Session {
         if self.pushes.is_some() && self.is_subscribed_only() && self.refuse_subscribed(name, turn) {
             return Flow::Continue;
         }
-        if let Some(spec) = self.spec_of(name).filter(|_| self.is_authenticated()) {
-            return self.command(spec, arguments, turn);
-        }
-        self.control(name, arguments, turn)
+        let flow = match self.spec_of(name).filter(|_| self.is_authenticated()) {
+            Some(spec) => self.command(spec, arguments, turn),
+            None => self.control(name, arguments, turn),
+        };
+        // Whatever is still in progress has a form that holds it.
+        self.permit = None;
+        flow
     }
 
     /// The command's row in the table. Callers mostly repeat a command, so the last row is cached.
@@ -244,7 +251,7 @@ impl Session {
         let partition = partition_of(turn.envelope.commands(), turn.shared.engine.partitions());
         let is_own = partition.is_ok_and(|partition| turn.local.owns(partition));
         let (output, protocol) = (&mut *turn.output, self.protocol);
-        let is_usual = !Acts::has(spec);
+        let is_usual = !Acts::has(spec) && !Self::is_progress_bounded(spec, turn);
         let is_decided = is_own
             && is_usual
             && turn.envelope.is_ready()
@@ -281,6 +288,10 @@ impl Session {
             Ok(partition) => partition,
             Err(outcome) => return self.refuse(*outcome, &form, turn),
         };
+        if let Err(refused) = self.begin(body.commands().iter(), turn) {
+            self.beyond(&refused, turn);
+            return;
+        }
         if count_to_cut(body.commands()) > CUT_INLINE_MAX {
             let engine = turn.shared.engine.clone();
             let namespace = self.namespace().to_owned();
@@ -338,6 +349,10 @@ impl Session {
     }
 
     pub(super) fn read(&mut self, spec: &'static CommandSpec, command: Command, turn: &mut Turn<'_>) {
+        if let Err(refused) = self.begin(std::iter::once(&command), turn) {
+            self.beyond(&refused, turn);
+            return;
+        }
         if spec.is_list() {
             return self.list(ListAsked::new(spec, command, self.caller.as_ref()), turn);
         }
@@ -428,6 +443,10 @@ impl Session {
     fn reserve(&mut self, form: Form, turn: &mut Turn<'_>) -> u64 {
         self.tickets += 1;
         turn.output.expect(self.tickets);
+        let form = match self.permit.take() {
+            Some(permit) => Form::Held { _permit: Arc::new(permit), form: form.into() },
+            None => form,
+        };
         self.expected.push((self.tickets, form));
         self.tickets
     }

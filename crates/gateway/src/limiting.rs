@@ -1,6 +1,7 @@
 //! The limits of rate that the ports apply. They can change while the server runs.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use arc_swap::{ArcSwapOption, Guard};
 use scarce_limits::{Limits, Rule};
@@ -9,6 +10,8 @@ use scarce_limits::{Limits, Rule};
 #[derive(Debug, Default)]
 pub struct Limiting {
     limits: ArcSwapOption<Limits>,
+    /// Whether there are limits of concurrency: most servers have none, and each command asks.
+    bounds_progress: AtomicBool,
 }
 
 impl Limiting {
@@ -20,9 +23,17 @@ impl Limiting {
             None => rules.is_empty(),
         };
         if !is_same {
+            let bounds_progress = rules.iter().any(|rule| rule.concurrent.is_some());
+            self.bounds_progress.store(bounds_progress, Ordering::Release);
             self.limits.store((!rules.is_empty()).then(|| Arc::new(Limits::new(rules))));
         }
         !is_same
+    }
+
+    /// Whether there are limits of concurrency.
+    #[inline]
+    pub fn bounds_progress(&self) -> bool {
+        self.bounds_progress.load(Ordering::Acquire)
     }
 
     /// The limits, if there are any.
