@@ -2,7 +2,8 @@
 //!
 //! Must not know: a port, an engine, or who is admitted.
 //!
-//! Where to begin: [`Rule`], one limit as it is written in the file of limits; [`Limits`], all of them with what was used.
+//! Where to begin: [`Rule`], one limit as it is written in the file of limits; [`Limits`], all of them with what was used;
+//! [`rooms`], waiting rooms.
 
 #![forbid(unsafe_code)]
 
@@ -11,6 +12,7 @@ mod counts;
 mod file;
 mod limiter;
 mod limits;
+pub mod rooms;
 mod rule;
 
 pub use file::{FileError, RULES_MAX, read};

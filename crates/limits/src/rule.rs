@@ -161,12 +161,12 @@ fn verbs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Verb>, D::Err
     words(deserializer, &what, |word| Verb::ALL.into_iter().find(|verb| verb.word() == word))
 }
 
-fn kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Kind>, D::Error> {
+pub(crate) fn kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Kind>, D::Error> {
     let what = format!("kind; there are {}", Kind::ALL.map(Kind::word).join(", "));
     words(deserializer, &what, |word| Kind::ALL.into_iter().find(|kind| kind.word() == word))
 }
 
-fn resources<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Pattern>, D::Error> {
+pub(crate) fn resources<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Pattern>, D::Error> {
     words(
         deserializer,
         "resource; write an id, the beginning of ids and a *, or a tag in braces",
