@@ -122,6 +122,12 @@ impl Need {
         Self { verbs: bit(verb), verb, kinds: Kinds::Of(kind), is_of_all: false }
     }
 
+    /// A verb on some kind of resource, whichever that is.
+    #[must_use]
+    pub const fn on_some(verb: Verb) -> Self {
+        Self { verbs: bit(verb), verb, kinds: Kinds::Some, is_of_all: false }
+    }
+
     /// Whether a scope of these verbs and kinds meets it, for some resources at least.
     pub(crate) const fn is_met_by(self, verbs: u8, kinds: u8) -> bool {
         let are_kinds = match self.kinds {

@@ -1,17 +1,23 @@
-//! The limits of rate that the ports apply. They can change while the server runs.
+//! The limits and the waiting rooms that the ports apply. They can change while the server runs.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::{ArcSwapOption, Guard};
+use scarce_core::types::TimeMs;
+use scarce_limits::rooms::{Room, Rooms, TicketKey};
 use scarce_limits::{Limits, Rule};
 
 /// The limits in effect, on all ports together.
 #[derive(Debug, Default)]
 pub struct Limiting {
     limits: ArcSwapOption<Limits>,
-    /// Whether there are limits of concurrency: most servers have none, and each command asks.
+    rooms: ArcSwapOption<Rooms>,
+    /// Whether there are rooms, and limits of concurrency: most servers have none, and each command asks.
+    has_rooms: AtomicBool,
     bounds_progress: AtomicBool,
+    ticket_key: OnceLock<TicketKey>,
 }
 
 impl Limiting {
@@ -30,15 +36,58 @@ impl Limiting {
         !is_same
     }
 
+    /// The limits, if there are any.
+    #[inline]
+    pub fn get(&self) -> Guard<Option<Arc<Limits>>> {
+        self.limits.load()
+    }
+
+    /// Changes the waiting rooms. Those of the same name go on. Whether they are others.
+    pub fn set_rooms(&self, rooms: Vec<Room>) -> bool {
+        let current = self.rooms.load();
+        let is_same = match &*current {
+            Some(current) => current.rooms().eq(&rooms),
+            None => rooms.is_empty(),
+        };
+        if !is_same {
+            let opened = (!rooms.is_empty()).then(|| Arc::new(Rooms::new(rooms, current.as_deref())));
+            self.has_rooms.store(opened.is_some(), Ordering::Release);
+            self.rooms.store(opened);
+        }
+        !is_same
+    }
+
+    /// Whether there are waiting rooms.
+    #[inline]
+    pub fn has_rooms(&self) -> bool {
+        self.has_rooms.load(Ordering::Acquire)
+    }
+
     /// Whether there are limits of concurrency.
     #[inline]
     pub fn bounds_progress(&self) -> bool {
         self.bounds_progress.load(Ordering::Acquire)
     }
 
-    /// The limits, if there are any.
+    /// The waiting rooms, if there are any.
     #[inline]
-    pub fn get(&self) -> Guard<Option<Arc<Limits>>> {
-        self.limits.load()
+    pub fn rooms(&self) -> Guard<Option<Arc<Rooms>>> {
+        self.rooms.load()
+    }
+
+    /// Signs tickets with a deployment's secret from now on.
+    pub fn sign_with(&self, secret: &[u8; 32]) {
+        // A process serves one deployment.
+        let _ = self.ticket_key.set(TicketKey::of(secret));
+    }
+
+    /// What signs tickets, once it is known.
+    pub fn ticket_key(&self) -> Option<&TicketKey> {
+        self.ticket_key.get()
+    }
+
+    /// The next free moments of the rooms, to be kept over a restart.
+    pub fn moments(&self) -> BTreeMap<String, TimeMs> {
+        self.rooms.load().as_ref().map(|rooms| rooms.moments()).unwrap_or_default()
     }
 }

@@ -319,6 +319,8 @@ settings! {
         "How many events may wait for the slowest consumer of a partition's log before commands are refused; 100000000, or 2000000 inside Redis, where it is not set.";
     rate_limits: Option<PathBuf>, "limits.rate_limits" = None, "FILE" {}
         "The file of limits of rate: how many requests of a kind a caller, an address or a resource may have in a time; read again on SIGHUP.";
+    waiting_rooms: Option<PathBuf>, "limits.waiting_rooms" = None, "FILE" {}
+        "The file of waiting rooms: what is taken from guarded resources needs a ticket, and tickets are good at a set rate in the order of arrival; read again on SIGHUP.";
     ulid_times: bool, "ids.ulid_times" = Some("false"), "BOOL" {}
         "Read the time of an operation from ids that are ULIDs too, not only from UUIDs of version 7.";
 }

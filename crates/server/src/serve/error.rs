@@ -55,6 +55,14 @@ pub enum ServeError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The file of waiting rooms cannot be used.
+    #[error("the waiting rooms in {}: {reason}", path.display())]
+    Rooms {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The keys of callers cannot be read.
     #[error(transparent)]
     Keys(#[from] KeyStoreError),

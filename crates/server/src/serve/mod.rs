@@ -29,6 +29,7 @@ pub mod memory;
 mod ports;
 mod redis;
 pub mod remembered;
+mod rooms;
 mod shipping;
 mod watch;
 
@@ -59,6 +60,7 @@ use crate::relocation::{Arrival, Departure};
 use encryption::Encryption;
 use ending::Ending;
 use ports::Ports;
+use rooms::RoomKeeper;
 use shipping::Shipping;
 use watch::ReadyWatch;
 
@@ -116,6 +118,7 @@ pub struct Server {
     encryption: Option<Arc<Encryption>>,
     watch: ReadyWatch,
     key_watch: KeyWatch,
+    rooms: RoomKeeper,
     reconciling: Reconciling,
     shipping: Option<Shipping>,
     departure: Option<Departure>,
@@ -186,6 +189,7 @@ impl Server {
         let grace = Duration::from_millis(settings.drain_ms);
         let key_watch = KeyWatch::start(keys, access.clone())?;
         let watch = ReadyWatch::start(started.engine.clone())?;
+        let rooms = RoomKeeper::start(settings, access.limiting.clone())?;
         let reconciliations = pipeline.flows().reconciliations.clone();
         let reconciling = Reconciling::start(started.engine.clone(), settings, reconciliations)?;
         let shipping = Shipping::start(settings, started.embedded.as_ref(), pipeline.flows().backup.clone())?;
@@ -202,6 +206,7 @@ impl Server {
             encryption,
             watch,
             key_watch,
+            rooms,
             reconciling,
             shipping,
             departure,
@@ -260,6 +265,7 @@ impl Server {
         }
         self.watch.end();
         self.key_watch.end();
+        self.rooms.end();
         self.reconciling.end();
         self.ending.end_http();
         self.push.end();
@@ -292,14 +298,17 @@ impl Reloader {
     pub fn apply(&self, settings: &ServerSettings) -> Result<Vec<&'static str>, ServeError> {
         check_exposed(settings, self.access.keys.are_there())?;
         let limits = limits::read(settings.rate_limits.as_deref())?;
+        let rooms = limits::read_rooms(settings.waiting_rooms.as_deref())?;
         let has_new_certificate = self.tls.as_ref().map(Tls::reload).transpose()?.unwrap_or_default();
         let password = settings.password.as_ref().map(|password| password.reveal().to_owned());
         let has_new_password = self.access.set_password(password);
         let has_new_limits = self.access.limiting.set(limits);
+        let has_new_rooms = self.access.limiting.set_rooms(rooms);
         let applied = [
             ("password", has_new_password),
             ("tls_cert", has_new_certificate),
             ("rate_limits", has_new_limits),
+            ("waiting_rooms", has_new_rooms),
         ];
         Ok(applied.into_iter().filter_map(|(key, is_new)| is_new.then_some(key)).collect())
     }

@@ -57,6 +57,7 @@ impl Ports {
         let mut access = Access::new(password, settings.http_origins.0.clone());
         access.audit = audit::start(settings)?;
         access.limiting.set(limits::read(settings.rate_limits.as_deref())?);
+        access.limiting.set_rooms(limits::read_rooms(settings.waiting_rooms.as_deref())?);
         let connections_max = descriptors::connections_max(settings, open_files_max);
         tracing::info!(connections_max, open_files_max, "the ports are open");
         let budget = match settings.engine {
@@ -137,6 +138,7 @@ impl Ports {
         engine: Arc<dyn Engine>,
         manual_clock: Option<ManualClock>,
     ) -> std::io::Result<Arc<RespShared>> {
+        self.access.limiting.sign_with(engine.secret());
         Ok(Arc::new(RespShared {
             access: self.access.at("resp"),
             handshakes: self.encryption.as_ref().and_then(|encryption| encryption.handshakes()),
