@@ -17,6 +17,8 @@ pub enum PortCode {
     TooManyAttempts,
     /// The caller sends too many requests.
     TooManyRequests,
+    /// The command needs a ticket of a waiting room.
+    NotAdmitted,
     /// A page of another origin sent the request.
     CrossOrigin,
     /// No route has this path.
@@ -50,6 +52,7 @@ impl PortCode {
         Self::Forbidden,
         Self::TooManyAttempts,
         Self::TooManyRequests,
+        Self::NotAdmitted,
         Self::CrossOrigin,
         Self::NotFound,
         Self::MethodNotAllowed,
@@ -72,6 +75,7 @@ impl PortCode {
             Self::Forbidden => "FORBIDDEN",
             Self::TooManyAttempts => "TOO_MANY_ATTEMPTS",
             Self::TooManyRequests => "TOO_MANY_REQUESTS",
+            Self::NotAdmitted => "NOT_ADMITTED",
             Self::CrossOrigin => "CROSS_ORIGIN",
             Self::NotFound => "NOT_FOUND",
             Self::MethodNotAllowed => "METHOD_NOT_ALLOWED",
@@ -90,7 +94,7 @@ impl PortCode {
     /// Whether the same request may succeed after a wait.
     #[must_use]
     pub const fn is_retryable(self) -> bool {
-        matches!(self, Self::TooManyAttempts | Self::TooManyRequests)
+        matches!(self, Self::TooManyAttempts | Self::TooManyRequests | Self::NotAdmitted)
     }
 
     /// The status.
@@ -100,6 +104,7 @@ impl PortCode {
             Self::Unauthenticated => 401,
             Self::Forbidden => 403,
             Self::TooManyAttempts | Self::TooManyRequests => 429,
+            Self::NotAdmitted => 409,
             Self::CrossOrigin => 403,
             Self::NotFound => 404,
             Self::MethodNotAllowed => 405,
@@ -133,6 +138,10 @@ impl PortCode {
             Self::TooManyRequests => Text::new(
                 "A limit of the operator's on requests is reached; nothing was done.",
                 "已达到运维人员设置的请求频率上限；本次请求未执行。",
+            ),
+            Self::NotAdmitted => Text::new(
+                "The resource is behind a waiting room, and no ticket of its user was shown whose time has come; nothing was done.",
+                "该资源设有等候室，而请求中没有该用户已到时间的号牌；未执行任何操作。",
             ),
             Self::CrossOrigin => Text::new(
                 "A web page of another origin sent the request.",
@@ -193,6 +202,10 @@ impl PortCode {
             Self::TooManyRequests => Text::new(
                 "Wait as long as Retry-After says, then send it again with the same Idempotency-Key; facts.limit names the limit.",
                 "请按 Retry-After 等待，然后用相同的 Idempotency-Key 重发；facts.limit 为该上限的名称。",
+            ),
+            Self::NotAdmitted => Text::new(
+                "Take a ticket of the room in facts.room, wait as long as it says, and send it in the header Scarce-Ticket.",
+                "请领取 facts.room 所指等候室的号牌，按其所示时间等待，并在 Scarce-Ticket 头中携带它。",
             ),
             Self::CrossOrigin => Text::new(
                 "Call the server from a program, or list the page's origin in the setting http_origins.",

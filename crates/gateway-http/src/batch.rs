@@ -16,7 +16,7 @@ use scarce_gateway::Acts;
 use serde_json::{Value, json};
 
 use super::exchange::{Exchange, take_dry_run};
-use super::{Context, HttpShared, reply, submit};
+use super::{Context, HttpShared, reply, rooms, submit};
 
 /// The whole request.
 struct Batch {
@@ -31,6 +31,7 @@ pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Respon
     match Batch::read(&exchange) {
         Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
         Ok(batch) if let Err(refused) = exchange.check(batch.commands()) => *refused,
+        Ok(batch) if let Err(refused) = batch.admit(&shared, &exchange) => *refused,
         Ok(batch) if batch.is_atomic => batch.atomic(&shared, &exchange).await,
         Ok(batch) => batch.each(&shared, &exchange).await,
     }
@@ -63,6 +64,12 @@ impl Batch {
     /// The commands, each with its row.
     fn commands(&self) -> impl Iterator<Item = (&'static CommandSpec, &Command)> + Clone {
         self.operations.iter().map(|operation| (operation.spec, &operation.command))
+    }
+
+    /// Whether no waiting room guards any of them, or all may pass.
+    fn admit(&self, shared: &HttpShared, exchange: &Exchange) -> Result<(), Box<Response>> {
+        let commands = self.operations.iter().map(|operation| &operation.command);
+        if self.dry_run { Ok(()) } else { rooms::admit(shared, exchange, commands) }
     }
 
     /// Applies all or none, under one id.

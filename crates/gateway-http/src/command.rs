@@ -14,7 +14,7 @@ use scarce_gateway::lists::ListAsked;
 use serde_json::{Map, Value};
 
 use super::exchange::{Exchange, take_dry_run};
-use super::{Context, HttpShared, reply, submit};
+use super::{Context, HttpShared, reply, rooms, submit};
 
 /// The number of rows of a page by default.
 const ROWS_DEFAULT: u64 = 100;
@@ -34,7 +34,10 @@ pub(super) async fn handle(route: &'static Route, State(shared): Context, exchan
         Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
         Ok(asked) => match exchange.check(std::iter::once((spec, &asked.command))) {
             Err(refused) => *refused,
-            Ok(()) => asked.answer(route, &shared, &exchange).await,
+            Ok(()) => match asked.admit(&shared, &exchange) {
+                Err(refused) => *refused,
+                Ok(()) => asked.answer(route, &shared, &exchange).await,
+            },
         },
     };
     shared.metrics.note_http(spec.name, response.status().as_u16(), begun.elapsed(), exchange.id());
@@ -72,6 +75,11 @@ impl Asked {
             return Err(Misshapen::new("Idempotency-Key", reason));
         }
         Ok(Self { spec, command, common, dry_run, page })
+    }
+
+    /// Whether no waiting room guards it, or it may pass.
+    fn admit(&self, shared: &HttpShared, exchange: &Exchange) -> Result<(), Box<Response>> {
+        if self.dry_run { Ok(()) } else { rooms::admit(shared, exchange, std::iter::once(&self.command)) }
     }
 
     async fn answer(self, route: &Route, shared: &HttpShared, exchange: &Exchange) -> Response {

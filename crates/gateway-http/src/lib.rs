@@ -32,6 +32,7 @@ mod preview;
 mod reader;
 mod reconciliations;
 mod reply;
+mod rooms;
 mod router;
 mod scripts;
 mod server;

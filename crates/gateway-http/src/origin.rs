@@ -36,7 +36,7 @@ const DESTINATION: HeaderName = HeaderName::from_static("sec-fetch-dest");
 /// What a listed page may send and read.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PATCH, DELETE");
 const HEADERS: HeaderValue = HeaderValue::from_static(
-    "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Scarce-Deadline, Scarce-Durability",
+    "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Scarce-Deadline, Scarce-Durability, Scarce-Ticket",
 );
 const EXPOSED: HeaderValue = HeaderValue::from_static("Idempotency-Key, Idempotency-Replayed, Retry-After");
 

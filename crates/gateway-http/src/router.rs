@@ -15,7 +15,7 @@ use scarce_api::{Method, ROUTES};
 
 use super::{
     HttpShared, auditing, batch, command, condense, console, consumers, crowded, documents, events, guard,
-    health, history, live, metrics, origin, preview, reconciliations, reply, scripts, trace,
+    health, history, live, metrics, origin, preview, reconciliations, reply, rooms, scripts, trace,
 };
 
 use Needs::{Always, Asked, Nothing};
@@ -77,6 +77,8 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         .on("/v1/live", Asked, PLAIN, get(live::stream::handle))
         .on("/ws", Asked, PLAIN, get(live::socket::connect))
         .on("/v1/consumers", Always(Need::READ_ALL), PLAIN, get(consumers::handle))
+        .on("/v1/waiting-rooms/{room}/tickets", Asked, PLAIN, post(rooms::join))
+        .on("/v1/waiting-rooms/{room}/tickets/{ticket}", Asked, PLAIN, get(rooms::show))
         .on("/v1/reconciliations", Always(Need::READ_ALL), PLAIN, get(reconciliations::list))
         .on("/v1/reconciliations", Always(Need::OPERATE), ACTS, post(reconciliations::request))
         .on("/v1/reconciliations/{id}", Always(Need::READ_ALL), PLAIN, get(reconciliations::show))

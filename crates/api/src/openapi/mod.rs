@@ -6,6 +6,7 @@ pub(crate) mod event;
 mod history;
 mod operations;
 mod reconciliations;
+mod rooms;
 pub(crate) mod schemas;
 mod scripts;
 mod system;
@@ -35,6 +36,7 @@ pub fn document(version: &str, language: Language) -> Value {
         .chain(audit::operations(language))
         .chain(history::operations(language))
         .chain(reconciliations::operations(language))
+        .chain(rooms::operations(language))
         .chain(scripts::operations(language))
     {
         let entry = paths.entry(path).or_insert_with(|| json!({}));

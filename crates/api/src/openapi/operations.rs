@@ -257,7 +257,8 @@ fn problems(spec: &CommandSpec, route: &Route) -> BTreeMap<u16, Vec<&'static str
 
 /// The answers of the port itself to a method.
 pub fn of_port(method: Method) -> Vec<PortCode> {
-    let body: &[PortCode] = &[PortCode::PayloadTooLarge, PortCode::UnsupportedMediaType];
+    let body: &[PortCode] =
+        &[PortCode::NotAdmitted, PortCode::PayloadTooLarge, PortCode::UnsupportedMediaType];
     let any = [
         PortCode::Unauthenticated,
         PortCode::Forbidden,
@@ -281,7 +282,7 @@ pub fn problem(words: &[&str], language: Language) -> Value {
         "description": causes(words, language),
         "content": { "application/problem+json": { "schema": schema } },
     });
-    let waits = ["OVERLOADED", "UNAVAILABLE", "TOO_MANY_ATTEMPTS", "TOO_MANY_REQUESTS"];
+    let waits = ["OVERLOADED", "UNAVAILABLE", "TOO_MANY_ATTEMPTS", "TOO_MANY_REQUESTS", "NOT_ADMITTED"];
     if words.iter().any(|word| waits.contains(word))
         && let Value::Object(response) = &mut response
     {

@@ -176,6 +176,9 @@ impl Collector for OfEngine {
         if let Some(limits) = &*self.access.limiting.get() {
             limits::encode(&mut encoder, limits)?;
         }
+        if let Some(rooms) = &*self.access.limiting.rooms() {
+            limits::encode_rooms(&mut encoder, rooms)?;
+        }
         push::encode(&mut encoder, &self.push.figures)?;
         build_info(&mut encoder)
     }

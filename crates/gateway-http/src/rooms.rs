@@ -1,0 +1,147 @@
+//! Waiting rooms: `POST /v1/waiting-rooms/{room}/tickets` and `GET …/{ticket}`, and the header that shows tickets.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::HeaderName;
+use axum::response::Response;
+use scarce_access::Need;
+use scarce_api::Misshapen;
+use scarce_api::arguments::{given, only};
+use scarce_api::problem::{PortCode, Problem};
+use scarce_core::command::Command;
+use scarce_core::command::rules::Verb;
+use scarce_core::types::Id;
+use scarce_gateway::{Limiting, now_ms};
+use scarce_limits::rooms::{NotAdmitted, Place, Ticket};
+use serde_json::{Map, Value, json};
+
+use super::exchange::{Exchange, Speech};
+use super::{Context, HttpShared, guard, reply};
+
+/// The header with tickets, with commas between them.
+const TICKET: HeaderName = HeaderName::from_static("scarce-ticket");
+
+/// How many tickets a request shows.
+const TICKETS_MAX: usize = 64;
+
+/// Whether the caller may wait: with a key that may take something.
+fn check(exchange: &Exchange) -> Result<(), Box<Response>> {
+    let Some(caller) = &exchange.caller else {
+        return Err(reply::of_port(PortCode::Unauthenticated, exchange.speech).into());
+    };
+    let need = Need::on_some(Verb::Take);
+    if !caller.may_some(need) {
+        let checked = caller.check_need(need, None, "/v1/waiting-rooms");
+        checked.map_err(|lack| guard::lacking(&lack, exchange.speech))?;
+    }
+    let limited = exchange.limited.as_ref();
+    limited.map_or(Ok(()), |limited| limited.count_other(caller, need, exchange.speech))
+}
+
+/// `POST /v1/waiting-rooms/{room}/tickets`: gives a user a place.
+pub(super) async fn join(State(shared): Context, exchange: Exchange) -> Response {
+    if let Err(refused) = check(&exchange) {
+        return *refused;
+    }
+    let (room, user) = match read_user(&exchange) {
+        Ok(read) => read,
+        Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
+    };
+    let (limiting, now) = (&shared.access.limiting, now_ms());
+    let rooms = limiting.rooms();
+    let joined = rooms.as_ref().and_then(|rooms| {
+        let ticket = rooms.join(&room, user.as_str(), now)?;
+        let place = rooms.place(&ticket, now)?;
+        Some(answer(&limiting.ticket_key()?.sign(&ticket), &ticket, place))
+    });
+    match joined {
+        Some(body) => reply::json(201, &body),
+        None => reply::of_port(PortCode::NotFound, exchange.speech),
+    }
+}
+
+fn read_user(exchange: &Exchange) -> Result<(String, Id), Misshapen> {
+    exchange.query_fields().check_none()?;
+    let body = exchange.body.as_ref().ok_or_else(|| Misshapen::new("body", "is missing"))?;
+    only(body, &["user"])?;
+    let user = given(body, "user").and_then(Value::as_str);
+    let user = user.ok_or_else(|| Misshapen::new("user", "is missing, or no text"))?;
+    let room = exchange.fields().take_text("room")?.unwrap_or_default().to_owned();
+    Ok((room, Id::parse(user.as_bytes(), "user")?))
+}
+
+/// `GET /v1/waiting-rooms/{room}/tickets/{ticket}`: where a ticket stands.
+pub(super) async fn show(State(shared): Context, exchange: Exchange) -> Response {
+    if let Err(refused) = check(&exchange) {
+        return *refused;
+    }
+    let read = || -> Result<(Ticket, String), Misshapen> {
+        exchange.query_fields().check_none()?;
+        let mut fields = exchange.fields();
+        let room = fields.take_text("room")?.unwrap_or_default().to_owned();
+        let text = fields.take_text("ticket")?.unwrap_or_default().to_owned();
+        let ticket = read_ticket(&shared.access.limiting, &text).filter(|ticket| ticket.room == room);
+        let wrong = || Misshapen::new("ticket", "is no ticket of this room; take one with POST");
+        Ok((ticket.ok_or_else(wrong)?, text))
+    };
+    match read() {
+        Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
+        Ok((ticket, text)) => {
+            let rooms = shared.access.limiting.rooms();
+            match rooms.as_ref().and_then(|rooms| rooms.place(&ticket, now_ms())) {
+                Some(place) => reply::json(200, &answer(&text, &ticket, place)),
+                None => reply::of_port(PortCode::NotFound, exchange.speech),
+            }
+        }
+    }
+}
+
+fn answer(text: &str, ticket: &Ticket, place: Place) -> Value {
+    json!({
+        "ticket": text,
+        "room": ticket.room,
+        "user": ticket.user,
+        "place": place.place,
+        "wait_ms": place.wait_ms,
+        "is_admitted": place.is_admitted,
+        "expires_ms": place.expires_ms,
+    })
+}
+
+fn read_ticket(limiting: &Limiting, text: &str) -> Option<Ticket> {
+    limiting.ticket_key()?.read(text)
+}
+
+/// Whether commands may be sent with the tickets that the request shows.
+///
+/// # Errors
+/// The answer where a waiting room guards one of them.
+pub(super) fn admit<'a>(
+    shared: &HttpShared,
+    exchange: &Exchange,
+    mut commands: impl Iterator<Item = &'a Command>,
+) -> Result<(), Box<Response>> {
+    let limiting: &Arc<Limiting> = &shared.access.limiting;
+    let rooms = limiting.rooms();
+    let Some(rooms) = &*rooms else { return Ok(()) };
+    let shown = exchange.headers.get_all(TICKET).iter().filter_map(|value| value.to_str().ok());
+    let texts = shown.flat_map(|value| value.split(',')).map(str::trim).take(TICKETS_MAX);
+    let tickets: Vec<Ticket> = texts.filter_map(|text| read_ticket(limiting, text)).collect();
+    let now = now_ms();
+    commands
+        .try_for_each(|command| rooms.check(command, tickets.iter(), now))
+        .map_err(|refused| refuse(&refused, exchange.speech).into())
+}
+
+fn refuse(refused: &NotAdmitted, speech: Speech) -> Response {
+    let NotAdmitted { room, user, wait_ms } = refused;
+    let facts = Map::from_iter([
+        ("room".to_owned(), Value::from(room.as_str())),
+        ("user".to_owned(), user.as_str().into()),
+        ("wait_ms".to_owned(), (*wait_ms).into()),
+    ]);
+    let mut problem = Problem::of_port_with(PortCode::NotAdmitted, facts, speech.0);
+    problem.retry_after_s = wait_ms.map(|wait_ms| wait_ms.div_ceil(1_000));
+    reply::problem(&problem, speech)
+}
