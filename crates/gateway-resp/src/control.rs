@@ -116,6 +116,7 @@ impl Session {
                 self.events([partition, epoch, sequence], rest, turn);
             }
             ("CONSUMER", [subcommand, rest @ ..]) => self.consumer(subcommand, rest, turn),
+            ("WAITINGROOM", [subcommand, rest @ ..]) => self.waiting_room(subcommand, rest, turn),
             ("FCALL" | "FCALL_RO" | "EVALSHA" | "EVALSHA_RO" | "SCRIPT", _) => self.script(name, arguments, turn),
             ("SLOWLOG", [subcommand, rest @ ..]) => self.slow_log(subcommand, rest, turn),
             ("DRYRUN", [name, rest @ ..]) => self.dry_run(name, rest, turn),
@@ -126,7 +127,7 @@ impl Session {
         }
     }
 
-    fn unknown(&mut self, name: &str, turn: &mut Turn<'_>) {
+    pub(super) fn unknown(&mut self, name: &str, turn: &mut Turn<'_>) {
         if let Some(group) = name.strip_suffix(".HELP").filter(|group| documents::has_group(group)) {
             return self.say(turn, |replies| documents::help(replies, group));
         }
@@ -232,6 +233,7 @@ impl Session {
         self.transaction = None;
         self.drop_subscriptions();
         self.name.clear();
+        self.tickets_shown = Vec::new();
         self.protocol = Protocol::Resp2;
         self.caller = turn.shared.access.stranger();
         self.say(turn, |replies| replies.simple("RESET"));

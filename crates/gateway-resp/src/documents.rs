@@ -19,6 +19,8 @@ pub enum Needs {
     Digest(Verb),
     /// To read all scripts.
     Scripts,
+    /// A verb on some kind of resource.
+    Some(Verb),
 }
 
 impl Needs {
@@ -27,6 +29,7 @@ impl Needs {
         match self {
             Self::Nothing => None,
             Self::Operate => Some((Need::OPERATE, None)),
+            Self::Some(verb) => Some((Need::on_some(verb), None)),
             Self::Scripts => Some((Need::on(Verb::Read, Kind::Script), None)),
             Self::Digest(verb) => Some((Need::on(verb, Kind::Script), None)),
             Self::Script(verb) => {
@@ -121,6 +124,7 @@ pub const CONTROLS: &[Control] = &[
     row("SCRIPT", "SCRIPT EXISTS digest [digest ...]|LOAD text", Needs::Scripts),
     act("SLOWLOG", "SLOWLOG GET [count]|LEN|RESET", Needs::Operate, Acts::With(&["RESET"])),
     row("EVENTS", super::events::USAGE, Needs::Operate),
+    row("WAITINGROOM", "WAITINGROOM JOIN room user|GET ticket|SHOW [ticket ...]", Needs::Some(Verb::Take)),
     row("SUBSCRIBE", "SUBSCRIBE channel[;after=epoch.sequence][;conflate] [channel ...]", Needs::Nothing),
     row("UNSUBSCRIBE", "UNSUBSCRIBE [channel ...]", Needs::Nothing),
 ];

@@ -30,6 +30,7 @@ mod pushes;
 mod reactor;
 mod reply;
 pub mod request;
+mod rooms;
 mod scripts;
 mod session;
 mod slowlog;

@@ -22,13 +22,15 @@ impl Session {
     /// The limit that it goes beyond.
     #[inline]
     pub(super) fn count_unread(&self, spec: &CommandSpec, turn: &Turn<'_>) -> Result<bool, Beyond> {
+        // The plain way knows no tickets.
+        let is_guarded = Self::may_be_guarded(spec, turn);
         match &*turn.shared.access.limiting.get() {
-            None => Ok(false),
+            None => Ok(is_guarded),
             Some(limits) if limits.asks_for_resources(spec) => Ok(true),
             Some(limits) if limits.bounds_progress(spec) => {
                 limits.count(self.asker(), spec, None).map(|_| true)
             }
-            Some(limits) => limits.count(self.asker(), spec, None).map(|_| false),
+            Some(limits) => limits.count(self.asker(), spec, None).map(|_| is_guarded),
         }
     }
 

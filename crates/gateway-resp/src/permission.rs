@@ -4,6 +4,7 @@ use scarce_access::{Lack, Need};
 use scarce_core::command::{Body, Command, CommandSpec, Common};
 use scarce_engine::scripts::{Among, ScriptAnswer, ScriptFailure};
 use scarce_gateway::{Access, Caller, Denied};
+use scarce_limits::rooms::NotAdmitted;
 
 use super::documents::{self, Control, Needs};
 use super::form::Form;
@@ -17,6 +18,8 @@ pub(super) enum Unfit {
     /// What its key lacks, and for which command.
     Lacks(Lack, &'static str),
     Beyond(Beyond),
+    /// The waiting room that guards what it takes from.
+    Waits(Box<NotAdmitted>),
 }
 
 impl Session {
@@ -41,7 +44,7 @@ impl Session {
     pub(super) fn may(&self, control: &Control, arguments: &[&[u8]]) -> Result<(), Lack> {
         let Some(caller) = &self.caller else { return Ok(()) };
         let Some((need, id)) = control.needs.of(arguments) else { return Ok(()) };
-        if matches!(control.needs, Needs::Digest(_)) && caller.may_some(need) {
+        if matches!(control.needs, Needs::Digest(_) | Needs::Some(_)) && caller.may_some(need) {
             return Ok(());
         }
         caller.check_need(need, id.as_deref(), control.name)
@@ -66,7 +69,8 @@ impl Session {
     #[inline]
     pub(super) fn admit(&self, spec: &CommandSpec, command: &Command, turn: &Turn<'_>) -> Result<(), Unfit> {
         self.check(spec, command).map_err(|lack| Unfit::Lacks(lack, spec.name))?;
-        self.count_read(spec, command, turn).map_err(Unfit::Beyond)
+        self.count_read(spec, command, turn).map_err(Unfit::Beyond)?;
+        self.check_rooms(command, turn).map_err(Unfit::Waits)
     }
 
     /// Says why the caller may not send a command. A batch that it is in is refused, too.
@@ -75,6 +79,7 @@ impl Session {
         match unfit {
             Unfit::Lacks(lack, request) => self.lacking(lack, request, turn),
             Unfit::Beyond(refused) => return self.beyond(refused, turn),
+            Unfit::Waits(refused) => return self.not_admitted(refused, turn),
         }
         Flow::Continue
     }

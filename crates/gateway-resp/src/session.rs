@@ -2,8 +2,8 @@
 //! engine.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use scarce_core::command::plain::Plain;
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, Invalid, table};
@@ -14,6 +14,7 @@ use scarce_engine::{Failure, Request};
 use scarce_gateway::lists::ListAsked;
 use scarce_gateway::{Acts, Caller};
 use scarce_limits::Permit;
+use scarce_limits::rooms::Ticket;
 
 use super::RespShared;
 use super::aside::Aside;
@@ -119,9 +120,11 @@ pub(super) struct Session {
     expected: Vec<(u64, Form)>,
     tickets: u64,
     /// The ticket of what is done beside this thread. What follows may rest on it, and waits.
-    aside: Option<u64>,
+    pub(super) aside: Option<u64>,
     /// What the request counts for that is being handled, where it is limited how many are in progress.
     pub(super) permit: Option<Permit>,
+    /// The tickets of waiting rooms that the caller shows.
+    pub(super) tickets_shown: Vec<Ticket>,
 }
 
 impl Session {
@@ -140,6 +143,7 @@ impl Session {
             tickets: 0,
             aside: None,
             permit: None,
+            tickets_shown: Vec::new(),
         }
     }
 
@@ -250,8 +254,8 @@ impl Session {
         let flow = if takes_long(spec) { Flow::Yield } else { Flow::after(work) };
         let partition = partition_of(turn.envelope.commands(), turn.shared.engine.partitions());
         let is_own = partition.is_ok_and(|partition| turn.local.owns(partition));
-        let (output, protocol) = (&mut *turn.output, self.protocol);
         let is_usual = !Acts::has(spec) && !Self::is_progress_bounded(spec, turn);
+        let (output, protocol) = (&mut *turn.output, self.protocol);
         let is_decided = is_own
             && is_usual
             && turn.envelope.is_ready()
@@ -384,35 +388,9 @@ impl Session {
         turn.outbox.push(partition, request, Box::new(move |answer| reply(ticket, vec![answer])));
     }
 
-    /// Asks every partition the same, and answers when all have.
-    pub(super) fn ask_all(&mut self, requests: &[Request], form: Form, turn: &mut Turn<'_>) {
-        let partitions = turn.shared.engine.partitions();
-        if partitions == 1 {
-            return self.leave(0, requests.to_vec(), form, turn);
-        }
-        let (ticket, reply) = self.expect(form, turn);
-        self.aside = Some(ticket);
-        let wake = turn.mailbox.wake.clone();
-        let gathered = Arc::new(Mutex::new((vec![Vec::new(); partitions as usize], partitions)));
-        let reply = Arc::new(reply);
-        for partition in 0..partitions {
-            let (gathered, reply, wake) = (gathered.clone(), reply.clone(), wake.clone());
-            let add = move |answers| {
-                let mut gathered = gathered.lock().unwrap_or_else(PoisonError::into_inner);
-                gathered.0[partition as usize] = answers;
-                gathered.1 -= 1;
-                if gathered.1 == 0 {
-                    reply(ticket, std::mem::take(&mut gathered.0).concat());
-                    wake();
-                }
-            };
-            turn.shared.engine.submit(partition, requests.to_vec(), Box::new(add));
-        }
-    }
-
     /// Leaves a request for a partition, also for one of this thread: its answer may take long, and others are served
     /// meanwhile. The connection's next request waits for it.
-    fn leave(&mut self, partition: u32, requests: Vec<Request>, form: Form, turn: &mut Turn<'_>) {
+    pub(super) fn leave(&mut self, partition: u32, requests: Vec<Request>, form: Form, turn: &mut Turn<'_>) {
         let (ticket, reply) = self.expect(form, turn);
         self.aside = Some(ticket);
         let wake = turn.mailbox.wake.clone();

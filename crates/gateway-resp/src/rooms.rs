@@ -1,0 +1,137 @@
+//! Waiting rooms, as callers of the port meet them: `WAITINGROOM JOIN|GET|SHOW`, and commands that need a ticket.
+
+use scarce_core::command::{Command, CommandSpec};
+use scarce_core::outcome::Value;
+use scarce_core::types::Id;
+use scarce_gateway::now_ms;
+use scarce_limits::rooms::{NotAdmitted, Place, Ticket};
+
+use super::session::{Flow, Session, Turn};
+
+/// How many tickets a connection shows at a time.
+const TICKETS_MAX: usize = 64;
+
+impl Session {
+    /// Whether a command of a row may need a ticket.
+    #[inline]
+    pub(super) fn may_be_guarded(spec: &CommandSpec, turn: &Turn<'_>) -> bool {
+        let limiting = &turn.shared.access.limiting;
+        limiting.has_rooms() && limiting.rooms().as_ref().is_some_and(|rooms| rooms.may_guard(spec))
+    }
+
+    /// Whether a command may be sent with the tickets that were shown.
+    ///
+    /// # Errors
+    /// The room that guards it.
+    #[inline]
+    pub(super) fn check_rooms(&self, command: &Command, turn: &Turn<'_>) -> Result<(), Box<NotAdmitted>> {
+        if !turn.shared.access.limiting.has_rooms() {
+            return Ok(());
+        }
+        match &*turn.shared.access.limiting.rooms() {
+            Some(rooms) if rooms.may_guard(command.spec()) => {
+                rooms.check(command, self.tickets_shown.iter(), now_ms())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a command that needs a ticket: as a refusal, or as an error where it is a line of a batch.
+    pub(super) fn not_admitted(&mut self, refused: &NotAdmitted, turn: &mut Turn<'_>) -> Flow {
+        let NotAdmitted { room, user, wait_ms } = refused;
+        if self.transaction.is_some() {
+            self.refuse_line(
+                turn,
+                &format!("NOT_ADMITTED {room} {user}: show a ticket of this user before MULTI"),
+            );
+            return Flow::Continue;
+        }
+        let values = vec![
+            Value::Integer(0),
+            Value::from("NOT_ADMITTED"),
+            Value::from(room.as_str()),
+            Value::from(user.as_str()),
+            wait_ms.map_or(Value::Absent, Value::from),
+        ];
+        self.say(turn, |replies| replies.value(&Value::List(values)));
+        Flow::Continue
+    }
+
+    /// `WAITINGROOM JOIN room user`, `GET ticket` or `SHOW [ticket …]`.
+    pub(super) fn waiting_room(&mut self, subcommand: &[u8], rest: &[&[u8]], turn: &mut Turn<'_>) {
+        match (subcommand.to_ascii_uppercase().as_slice(), rest) {
+            (b"JOIN", [room, user]) => self.join(room, user, turn),
+            (b"GET", [ticket]) => self.show_place(ticket, turn),
+            (b"SHOW", tickets) => self.show_tickets(tickets, turn),
+            _ => self.unknown("WAITINGROOM", turn),
+        }
+    }
+
+    fn join(&mut self, room: &[u8], user: &[u8], turn: &mut Turn<'_>) {
+        let user = match Id::parse(user, "user") {
+            Ok(user) => user,
+            Err(problem) => {
+                return self.say(turn, |replies| replies.error("ERR", &format!("INVALID {problem}")));
+            }
+        };
+        let limiting = turn.shared.access.limiting.clone();
+        let (room, now) = (String::from_utf8_lossy(room), now_ms());
+        let rooms = limiting.rooms();
+        let joined = rooms.as_ref().and_then(|rooms| {
+            let ticket = rooms.join(&room, user.as_str(), now)?;
+            Some((limiting.ticket_key()?.sign(&ticket), rooms.place(&ticket, now)?))
+        });
+        match joined {
+            None => self.no_room(turn),
+            Some((text, place)) => self.say(turn, |replies| {
+                let values = [&[Value::from(text.as_str())], shown(place).as_slice()].concat();
+                replies.value(&Value::List(values));
+            }),
+        }
+    }
+
+    fn show_place(&self, text: &[u8], turn: &mut Turn<'_>) {
+        let Some(ticket) = read(text, turn) else { return self.no_ticket(turn) };
+        let rooms = turn.shared.access.limiting.rooms();
+        match rooms.as_ref().and_then(|rooms| rooms.place(&ticket, now_ms())) {
+            None => self.no_room(turn),
+            Some(place) => self.say(turn, |replies| replies.value(&Value::List(shown(place).to_vec()))),
+        }
+    }
+
+    /// Tickets for the commands that follow, in place of those before.
+    fn show_tickets(&mut self, texts: &[&[u8]], turn: &mut Turn<'_>) {
+        if texts.len() > TICKETS_MAX {
+            let text = format!("a connection shows at most {TICKETS_MAX} tickets at a time");
+            return self.say(turn, |replies| replies.error("ERR", &text));
+        }
+        let tickets: Option<Vec<Ticket>> = texts.iter().map(|text| read(text, turn)).collect();
+        match tickets {
+            None => self.no_ticket(turn),
+            Some(tickets) => {
+                self.tickets_shown = tickets;
+                self.say(turn, |replies| replies.simple("OK"));
+            }
+        }
+    }
+
+    fn no_room(&self, turn: &mut Turn<'_>) {
+        let text = "no waiting room has this name; the file of the setting waiting_rooms names them";
+        self.say(turn, |replies| replies.error("ERR", text));
+    }
+
+    fn no_ticket(&self, turn: &mut Turn<'_>) {
+        let text = "this is no ticket of a waiting room of this deployment; take one with WAITINGROOM JOIN";
+        self.say(turn, |replies| replies.error("ERR", text));
+    }
+}
+
+fn read(text: &[u8], turn: &Turn<'_>) -> Option<Ticket> {
+    turn.shared.access.limiting.ticket_key()?.read(std::str::from_utf8(text).ok()?)
+}
+
+/// Place, wait, whether it is admitted, and until when it is good.
+fn shown(place: Place) -> [Value; 4] {
+    let Place { place, wait_ms, expires_ms, is_admitted } = place;
+    [place.into(), wait_ms.into(), Value::Integer(is_admitted.into()), expires_ms.into()]
+}
