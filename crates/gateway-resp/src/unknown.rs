@@ -28,7 +28,12 @@ const REDIS: &[(&[&str], &str)] = &[
         &["KEYS", "SCAN", "DBSIZE"],
         "Scarce keeps no keys; read a resource by its id, and all changes with EVENTS",
     ),
-    (&["PSUBSCRIBE", "XREAD", "XRANGE", "MONITOR"], "read changes with EVENTS, or SUBSCRIBE to channels"),
+    (
+        &["PSUBSCRIBE", "PUNSUBSCRIBE", "SSUBSCRIBE"],
+        "there are no patterns of channels; find the names with STOCK.LIST PREFIX and the like, and SUBSCRIBE to each, or read all changes with EVENTS",
+    ),
+    (&["PUBLISH", "SPUBLISH"], "nothing can be published; a channel shows each change of its resource"),
+    (&["XREAD", "XRANGE", "MONITOR"], "read changes with EVENTS, or SUBSCRIBE to channels"),
     (
         &["SAVE", "BGSAVE", "BGREWRITEAOF"],
         "make a snapshot with SNAPSHOT; every answer is durable without it",

@@ -4,6 +4,7 @@ mod audit;
 pub(crate) mod batch;
 pub(crate) mod event;
 mod history;
+mod live;
 mod operations;
 mod reconciliations;
 mod rooms;
@@ -35,6 +36,7 @@ pub fn document(version: &str, language: Language) -> Value {
         .chain(system::operations(language))
         .chain(audit::operations(language))
         .chain(history::operations(language))
+        .chain(live::operations(language))
         .chain(reconciliations::operations(language))
         .chain(rooms::operations(language))
         .chain(scripts::operations(language))
