@@ -209,7 +209,12 @@ impl Nodes {
     /// As [`Self::of_slot`].
     pub async fn own(&self, slot: u16, blocked: Duration) -> Result<Node, Failure> {
         let endpoint = self.endpoint_of(slot).await?;
-        self.connect(&endpoint, blocked + self.response_timeout).await
+        let made = self.connect(&endpoint, blocked + self.response_timeout).await;
+        if made.is_err() {
+            // Another one may have taken over; connections that are there do not show that.
+            self.routes().forget(slot, &endpoint);
+        }
+        made
     }
 
     /// Notes who serves a slot from now on.

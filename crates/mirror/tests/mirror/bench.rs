@@ -221,6 +221,16 @@ impl Mirrored {
         }
     }
 
+    /// Waits until the consumer says that it has written the end of the log; the mirror is not asked.
+    pub fn wait_until_written(&self, bench: &Bench) {
+        let (begun, end) = (Instant::now(), bench.end());
+        let status = &self.outflow.statuses()[0];
+        while status.position().sequence < end {
+            assert!(begun.elapsed() < PATIENCE, "it is not at {end}: {:?}", status.state());
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+    }
+
     /// Waits for trouble that says something.
     pub fn trouble(&self, text: &str) {
         self.wait_for(

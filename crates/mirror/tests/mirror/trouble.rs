@@ -1,9 +1,9 @@
 //! A Redis that is away, slow, full, emptied, put back, or someone else's.
 
 use scarce_core::state::StateSettings;
+use scarce_engine_redis::keys::slot;
 use scarce_engine_redis::{RedisEngine, RedisSettings};
-use scarce_launch::Options;
-use scarce_launch::Server;
+use scarce_launch::{Cluster, Options, Server};
 
 use super::bench::{Bench, server};
 
@@ -21,6 +21,24 @@ fn a_redis_that_was_away_is_brought_up_to_date() {
     bench.credit("ben", 50);
     mirrored.trouble("cannot be reached");
     server.restart().expect("it is back");
+    mirrored.check(&bench);
+    mirrored.stop(&bench);
+}
+
+#[test]
+fn a_primary_of_a_cluster_that_is_lost_is_followed() {
+    let mut cluster = Cluster::start(&Options::new(), 3, 1).expect("a cluster");
+    let bench = bench();
+    let mirrored = bench.start(&cluster.url());
+    bench.credit("ann", 20);
+    mirrored.check(&bench);
+    let owner = |slot| cluster.owner(0, slot).expect("an owner");
+    let (former, other) = (owner(mirrored.mirror.keys(0).slot()), owner(slot(b"scarce:deployment")));
+    assert_ne!(former, other, "what is asked of the deployment must not show that the primary is gone");
+    cluster.nodes[former].kill().expect("it is killed");
+    bench.credit("ben", 20);
+    // Not by the connections of the mirror that is written: they would learn of it.
+    mirrored.wait_until_written(&bench);
     mirrored.check(&bench);
     mirrored.stop(&bench);
 }
