@@ -1,6 +1,6 @@
 //! Whether a mirror shows what the log gives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use redis::cmd;
 use scarce_core::event::Position;
@@ -63,6 +63,10 @@ pub struct Verification<'m> {
     partition: u32,
     compared: Compared,
     changes: Changes,
+    /// The records that changed since the comparison began, whose rows may be there or not.
+    changed: BTreeSet<RowName>,
+    /// Where the mirror was when rows were read once more: a difference holds for one position.
+    positions: BTreeSet<Position>,
 }
 
 impl<'m> Verification<'m> {
@@ -87,7 +91,8 @@ impl<'m> Verification<'m> {
         tracker.settle();
         let found = whole::compare(&mirror.link(&keys), &keys, tracker, go_on).await?;
         let compared = Compared { position: begun.position, rows: found.compared, differences: Vec::new() };
-        let mut its = Self { mirror, partition, compared, changes: Changes::default() };
+        let (changed, positions) = (BTreeSet::new(), BTreeSet::new());
+        let mut its = Self { mirror, partition, compared, changes: Changes::default(), changed, positions };
         for names in found.names.chunks(ROWS_AT_ONCE) {
             let wanted: Vec<Item> = names.iter().flat_map(|name| tracker.items(name)).collect();
             its.look_again(tracker, &wanted, (names, advance)).await?;
@@ -113,9 +118,10 @@ impl<'m> Verification<'m> {
     ) -> Result<(), MirrorError> {
         let (mark, found) = self.read(wanted).await?;
         lead(tracker, mark.position, advance)?;
-        let changed = tracker.changed_names();
+        self.changed.extend(tracker.changed_names());
+        self.positions.insert(mark.position);
         // Of what was wanted: as it must be now; and of what is there: what came since.
-        let names = names.iter().chain(&changed);
+        let names = names.iter().chain(&self.changed);
         let must: BTreeMap<_, _> =
             names.flat_map(|name| tracker.items(name)).map(|item| (at(&item), item)).collect();
         for (place, found) in found {
@@ -186,7 +192,7 @@ impl<'m> Verification<'m> {
             return Ok(0);
         }
         let mut session = Session::open(self.mirror, self.partition).await?;
-        if session.mark.position != self.compared.position {
+        if self.positions.len() > 1 || !self.positions.contains(&session.mark.position) {
             return Err(MirrorError::Unsettled);
         }
         let mark = session.mark.clone();
