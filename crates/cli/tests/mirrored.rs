@@ -91,6 +91,18 @@ fn a_mirror_is_shown_compared_put_right_and_written_anew() {
     assert!(code != Some(0) && err.contains("belongs to a mirror"), "{code:?} {err}");
 }
 
+/// What the server says of itself, once a check says something.
+fn wait_for_check(server: &Server, check: &str, text: &str) -> String {
+    let (begun, mut http) = (Instant::now(), server.http());
+    loop {
+        let told = http.get("/readyz?verbose").text();
+        if told.contains(check) && told.contains(text) || begun.elapsed() > PATIENCE {
+            return told;
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn a_redis_that_is_away_is_told_like_that_of_any_other_consumer() {
     let (data, mut redis) = (TempDir::new().unwrap(), redis_server(&[]));
@@ -99,19 +111,66 @@ fn a_redis_that_is_away_is_told_like_that_of_any_other_consumer() {
     let server = Server::start(data.path(), &["--mirror", &url, "--partitions", "1"]);
     let mut http = server.http();
     http.post("/v1/accounts", &json!({ "account": "u1", "asset": "EUR" }));
-    let begun = Instant::now();
-    let told = loop {
-        let answer = http.get("/readyz?verbose");
-        let text = answer.text();
-        if text.contains("mirror") && text.contains("cannot be reached") || begun.elapsed() > PATIENCE {
-            break text;
-        }
-        std::thread::park_timeout(Duration::from_millis(20));
-    };
+    let told = wait_for_check(&server, "mirror", "cannot be reached");
     assert!(told.contains("cannot be reached"), "{told}");
     let metrics = http.get("/metrics").text();
     assert!(metrics.contains("mirror"), "{metrics}");
     redis.restart().unwrap();
     server.wait_until_drained();
     assert_eq!(redis.ask::<String>(&["HGET", "scarce:{p0-0}:accounts", "u1"]).unwrap(), "EUR|0|0|0|open");
+}
+
+#[test]
+fn a_mirror_follows_its_deployment_among_another_number_of_partitions() {
+    let (folder, redis) = (TempDir::new().unwrap(), redis_server(&[]));
+    let url = redis.url();
+    let path = |name: &str| folder.path().join(name);
+    let serve = |name: &str, partitions: &str| {
+        Server::start(&path(name), &["--mirror", &url, "--partitions", partitions])
+    };
+    let migrate = |from: &str, to: &str, partitions: &str| {
+        let mut command = scarce();
+        command
+            .args(["migrate", "--partitions", partitions, "--from"])
+            .arg(path(from))
+            .arg("--to")
+            .arg(path(to));
+        let (code, _, err) = said(&mut command);
+        assert_eq!(code, Some(0), "{err}");
+    };
+    let server = serve("one", "4");
+    let mut http = server.http();
+    for n in 0..20 {
+        http.post("/v1/accounts", &json!({ "account": format!("u{n}"), "asset": "EUR" }));
+    }
+    server.wait_until_drained();
+    server.stop();
+    let copied = std::process::Command::new("cp").arg("-a").arg(path("one")).arg(path("copy")).status();
+    assert!(copied.unwrap().success());
+    // Fewer, more, and one that keys of the former number are named like.
+    for (from, to, partitions) in [("one", "two", "2"), ("two", "three", "3"), ("three", "four", "1")] {
+        migrate(from, to, partitions);
+        let server = serve(to, partitions);
+        server.wait_until_drained();
+        let verify = ["mirror", "verify", "--mirror", &url, "--resp", server.address.as_str()];
+        let (code, rows, err) = rows(&verify);
+        assert_eq!((code, rows.len().to_string().as_str()), (Some(0), partitions), "{rows:?} {err}");
+        let marked: Vec<String> = redis.ask(&["KEYS", "*:meta"]).unwrap();
+        assert_eq!(marked.len().to_string(), partitions, "{marked:?}");
+        let accounts: Vec<String> = redis.ask(&["KEYS", "*:accounts"]).unwrap();
+        let names = |key: &String| redis.ask::<Vec<String>>(&["HKEYS", key]).unwrap();
+        // Beside those of the world.
+        let count = accounts.iter().flat_map(names).filter(|name| name.starts_with('u')).count();
+        assert_eq!(count, 20, "{accounts:?}");
+        assert_eq!(redis.ask::<String>(&["HGET", "scarce:deployment", "partitions"]).unwrap(), partitions);
+        server.stop();
+    }
+    // A copy from before the moves does not take it back.
+    let server = serve("copy", "4");
+    let told = wait_for_check(&server, "mirror", "before the deployment was moved");
+    assert!(told.contains("before the deployment was moved"), "{told}");
+    assert_eq!(redis.ask::<String>(&["HGET", "scarce:deployment", "partitions"]).unwrap(), "1");
+    let status = ["mirror", "status", "--mirror", &url, "--resp", server.address.as_str()];
+    let (code, _, err) = rows(&status);
+    assert!(code == Some(1) && err.contains("has 1 partitions and the deployment has 4"), "{code:?} {err}");
 }

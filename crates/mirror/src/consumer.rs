@@ -72,7 +72,11 @@ impl MirrorConsumer {
     /// The position in Redis. Where it is behind the beginning of the log, the mirror begins anew: all that it shows is in the
     /// state.
     async fn find_position(&mut self) -> Result<Position, MirrorError> {
-        self.mirror.check_owner(true).await?;
+        if self.mirror.claim().await?.is_some() {
+            // The deployment was moved among another number of partitions: what is there shows another state.
+            (self.session, self.tracker, self.pending) = (None, None, None);
+            return Ok(Position::default());
+        }
         let mut session = match self.session.take() {
             Some(session) => session,
             None => Session::open(&self.mirror, self.partition).await?,
@@ -164,7 +168,10 @@ impl MirrorConsumer {
 
     /// Compares all of the keys with a state, and writes what differs.
     async fn begin(&mut self, mut tracker: Tracker) -> Result<(), MirrorError> {
-        self.mirror.check_owner(true).await?;
+        if self.mirror.claim().await?.is_some() {
+            self.mirror.leave_layout(tracker.position().epoch).await?;
+            self.session = None;
+        }
         (self.tracker, self.pending) = (None, None);
         let mut session = match self.session.take() {
             Some(session) => session,

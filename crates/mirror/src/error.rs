@@ -36,6 +36,33 @@ pub enum MirrorError {
         /// Whose mirror it should be.
         own: String,
     },
+    /// The mirror has another number of partitions.
+    #[error(
+        "the mirror behind '{prefix}' has {found} partitions and the deployment has {own}: it was moved; the server that writes \
+         the mirror removes what is there and writes it anew"
+    )]
+    Partitions {
+        /// The prefix.
+        prefix: String,
+        /// How many the mirror has.
+        found: u32,
+        /// How many it should have.
+        own: u32,
+    },
+    /// The mirror has another number of partitions, and shows later states.
+    #[error(
+        "the mirror behind '{prefix}' has {found} partitions, of a later time than this data, which has {own}: this is a copy from \
+         before the deployment was moved; stop this server, or if it is the one to go on, delete the mirror's keys or choose \
+         another --mirror-prefix"
+    )]
+    LaterLayout {
+        /// The prefix.
+        prefix: String,
+        /// How many the mirror has.
+        found: u32,
+        /// How many it should have.
+        own: u32,
+    },
     /// There are keys of whatever else.
     #[error(
         "the key {key} is there and no mirror is: it is someone else's; choose another --mirror-prefix or another Redis"

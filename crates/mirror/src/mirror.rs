@@ -25,6 +25,18 @@ pub struct Mirror {
     pub(crate) prefix: String,
     pub(crate) partitions: u32,
     pub(crate) deployment_id: String,
+    /// Held while another number of partitions is left.
+    leaving: Arc<tokio::sync::Mutex<()>>,
+}
+
+/// The field of the mark that says from which epoch on the mirror has its number of partitions.
+const SINCE_EPOCH: &str = "since_epoch";
+
+/// How the keys of a mirror are divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    partitions: u32,
+    since_epoch: u64,
 }
 
 /// What the mirror of a partition says of itself.
@@ -59,7 +71,7 @@ impl Mirror {
     pub fn new(settings: &RedisSettings, partitions: u32, deployment_id: &str) -> Result<Self, MirrorError> {
         let nodes = Arc::new(Nodes::of(settings)?);
         let (prefix, deployment_id) = (settings.prefix.clone(), deployment_id.to_owned());
-        Ok(Self { nodes, prefix, partitions, deployment_id })
+        Ok(Self { nodes, prefix, partitions, deployment_id, leaving: Arc::default() })
     }
 
     /// The consumer that writes a partition. `writer` names this process.
@@ -90,21 +102,47 @@ impl Mirror {
         Link::new(Arc::clone(&self.nodes), keys.slot(), Traffic::Reads)
     }
 
-    fn deployment_key(&self) -> String {
-        format!("{}deployment", self.prefix)
+    fn deployment_link(&self) -> (String, Link) {
+        let key = format!("{}deployment", self.prefix);
+        let slot = slot(key.as_bytes());
+        (key, Link::new(Arc::clone(&self.nodes), slot, Traffic::Reads))
     }
 
     async fn ask<T: redis::FromRedisValue>(&self, link: &Link, command: &Cmd) -> Result<T, MirrorError> {
         Ok(link.send(command).await.map_err(Failure::from)?)
     }
 
-    /// Checks whose keys are there. With `begins`, marks them as this mirror where there are none.
+    /// Checks that the keys are those of this mirror, among as many partitions.
     ///
     /// # Errors
     /// When Redis does not answer, or the keys are someone else's.
-    pub(crate) async fn check_owner(&self, begins: bool) -> Result<(), MirrorError> {
-        let key = self.deployment_key();
-        let link = Link::new(Arc::clone(&self.nodes), slot(key.as_bytes()), Traffic::Reads);
+    pub(crate) async fn check_owner(&self) -> Result<(), MirrorError> {
+        let prefix = || self.prefix.clone();
+        match self.find_layout().await? {
+            None => Err(MirrorError::Absent { prefix: prefix() }),
+            Some(layout) if layout.partitions != self.partitions => {
+                let (found, own) = (layout.partitions, self.partitions);
+                Err(MirrorError::Partitions { prefix: prefix(), found, own })
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// The same for a process that writes it: marks the prefix where there is nothing. Gives among how many partitions the keys
+    /// are, where that is another number.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) async fn claim(&self) -> Result<Option<Layout>, MirrorError> {
+        match self.find_layout().await? {
+            None => self.mark().await.map(|()| None),
+            Some(layout) => Ok(Some(layout).filter(|layout| layout.partitions != self.partitions)),
+        }
+    }
+
+    /// What the mark of the prefix says, if there is one.
+    async fn find_layout(&self) -> Result<Option<Layout>, MirrorError> {
+        let (key, link) = self.deployment_link();
         let fields: BTreeMap<String, String> = match link.send(cmd("HGETALL").arg(&key)).await {
             Err(scarce_engine_redis::connection::Refused::ByServer { error, .. })
                 if error.code() == Some("WRONGTYPE") =>
@@ -118,21 +156,28 @@ impl Mirror {
             return Err(MirrorError::Deployment { prefix: prefix(), found: found.clone() });
         }
         match fields.get(MIRROR_OF) {
-            Some(found) if *found == self.deployment_id => Ok(()),
+            // One without a number was being marked; what there is of it has this one.
+            Some(found) if *found == self.deployment_id => {
+                let number = |name| fields.get(name).and_then(|text: &String| text.parse().ok());
+                let partitions = number("partitions").and_then(|count| u32::try_from(count).ok());
+                let since_epoch = number(SINCE_EPOCH).unwrap_or(0);
+                Ok(Some(Layout { partitions: partitions.unwrap_or(self.partitions), since_epoch }))
+            }
             Some(found) => {
                 let (found, own) = (found.clone(), self.deployment_id.clone());
                 Err(MirrorError::OtherMirror { prefix: prefix(), found, own })
             }
             None if !fields.is_empty() => Err(MirrorError::Damaged { key }),
-            None if begins => self.mark(&link, &key).await,
-            None => Err(MirrorError::Absent { prefix: prefix() }),
+            None => Ok(None),
         }
     }
 
     /// Marks the prefix as this mirror, unless someone is faster or has keys there.
-    async fn mark(&self, link: &Link, key: &str) -> Result<(), MirrorError> {
+    async fn mark(&self) -> Result<(), MirrorError> {
+        let (key, link) = self.deployment_link();
         for partition in 0..self.partitions {
-            let (keys, mark) = (self.keys(partition), self.read_mark(partition).await?);
+            let keys = self.keys(partition);
+            let mark = self.read_mark(&keys).await?;
             if mark.mirror_of != self.deployment_id
                 && let Some(key) = self.first_key(&keys).await?
             {
@@ -140,12 +185,50 @@ impl Mirror {
             }
         }
         let mut create = cmd("HSETNX");
-        create.arg(key).arg(MIRROR_OF).arg(&self.deployment_id);
-        let _: bool = self.ask(link, &create).await?;
+        create.arg(&key).arg(MIRROR_OF).arg(&self.deployment_id);
+        let _: bool = self.ask(&link, &create).await?;
         let mut set = cmd("HSET");
-        set.arg(key).arg("partitions").arg(self.partitions).arg("format_version").arg(FORMAT_VERSION);
-        let _: u64 = self.ask(link, &set).await?;
+        set.arg(&key).arg("partitions").arg(self.partitions).arg("format_version").arg(FORMAT_VERSION);
+        let _: u64 = self.ask(&link, &set).await?;
         // A server that began a deployment at the same moment is seen with the next look.
+        Ok(())
+    }
+
+    /// Removes what the mirror has of another number of partitions, and marks it as one of this number. `epoch` is of the state
+    /// that takes its place: a state from before the deployment was moved does not.
+    ///
+    /// # Errors
+    /// When Redis does not answer, or what is there is of a later epoch.
+    pub(crate) async fn leave_layout(&self, epoch: u64) -> Result<(), MirrorError> {
+        // Consumers of other partitions come for the same.
+        let _one_at_a_time = self.leaving.lock().await;
+        let Some(Layout { partitions, since_epoch }) = self.claim().await? else { return Ok(()) };
+        let mut own = Vec::new();
+        let mut later = since_epoch > epoch;
+        for partition in 0..partitions {
+            let keys = Keys::new(&self.prefix, partition, partitions);
+            let mark = self.read_mark(&keys).await?;
+            later |= mark.position.epoch > epoch;
+            if mark.mirror_of == self.deployment_id {
+                own.push(keys);
+            }
+        }
+        if later {
+            let prefix = self.prefix.clone();
+            return Err(MirrorError::LaterLayout { prefix, found: partitions, own: self.partitions });
+        }
+        for keys in own {
+            let _: u64 = self.ask(&self.link(&keys), cmd("UNLINK").arg(keys.all())).await?;
+        }
+        let (key, link) = self.deployment_link();
+        let mut set = cmd("HSET");
+        set.arg(&key).arg("partitions").arg(self.partitions).arg(SINCE_EPOCH).arg(epoch);
+        let _: u64 = self.ask(&link, &set).await?;
+        tracing::info!(
+            from = partitions,
+            to = self.partitions,
+            "the mirror has another number of partitions now"
+        );
         Ok(())
     }
 
@@ -160,10 +243,9 @@ impl Mirror {
         Ok(None)
     }
 
-    async fn read_mark(&self, partition: u32) -> Result<Mark, MirrorError> {
-        let keys = self.keys(partition);
+    async fn read_mark(&self, keys: &Keys) -> Result<Mark, MirrorError> {
         let fields: Vec<Option<String>> =
-            self.ask(&self.link(&keys), cmd("HMGET").arg(keys.of("meta")).arg(&META)).await?;
+            self.ask(&self.link(keys), cmd("HMGET").arg(keys.of("meta")).arg(&META)).await?;
         Ok(Mark::read(&fields))
     }
 
@@ -172,10 +254,10 @@ impl Mirror {
     /// # Errors
     /// When Redis does not answer, or has no mirror of this deployment.
     pub async fn marks(&self) -> Result<Vec<Mark>, MirrorError> {
-        self.check_owner(false).await?;
+        self.check_owner().await?;
         let mut marks = Vec::new();
         for partition in 0..self.partitions {
-            marks.push(self.read_mark(partition).await?);
+            marks.push(self.read_mark(&self.keys(partition)).await?);
         }
         Ok(marks)
     }
@@ -186,7 +268,7 @@ impl Mirror {
     /// # Errors
     /// When Redis does not answer, or has no mirror of this deployment.
     pub async fn begin_anew(&self, partition: u32) -> Result<(), MirrorError> {
-        self.check_owner(false).await?;
+        self.check_owner().await?;
         let keys = self.keys(partition);
         let mut set = cmd("HSET");
         set.arg(keys.of("meta")).arg("epoch").arg(0).arg("sequence").arg(0);
