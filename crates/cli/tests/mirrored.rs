@@ -174,3 +174,27 @@ fn a_mirror_follows_its_deployment_among_another_number_of_partitions() {
     let (code, _, err) = rows(&status);
     assert!(code == Some(1) && err.contains("has 1 partitions and the deployment has 4"), "{code:?} {err}");
 }
+
+#[test]
+fn the_doctor_says_whether_a_mirror_can_be_written() {
+    let (data, redis) = (TempDir::new().unwrap(), redis_server(&[]));
+    let url = redis.url();
+    let words = ["doctor", "--data", data.path().to_str().unwrap(), "--mirror", &url];
+    let mirror = || {
+        let (_, found, err) = rows(&words);
+        let of_mirror = found.into_iter().find(|row| row["check"] == "mirror");
+        of_mirror.unwrap_or_else(|| panic!("{err}"))
+    };
+    let found = mirror();
+    assert_eq!(found["status"], "ok", "{found}");
+    redis.ask::<()>(&["CONFIG", "SET", "maxmemory-policy", "allkeys-lru"]).unwrap();
+    let found = mirror();
+    assert!(found["status"] == "fail" && found["found"].to_string().contains("noeviction"), "{found}");
+    redis.ask::<()>(&["CONFIG", "SET", "maxmemory-policy", "noeviction"]).unwrap();
+    redis.ask::<u64>(&["HSET", "scarce:deployment", "deployment_id", "another"]).unwrap();
+    let found = mirror();
+    assert!(
+        found["status"] == "fail" && found["found"].to_string().contains("which is no mirror"),
+        "{found}"
+    );
+}

@@ -69,16 +69,19 @@ fn rights_advice(detail: &str, user: &str) -> String {
 /// What the engine's user needs, apart from the keys behind its prefix.
 pub const RIGHTS: &str = "+@read +@write +@scripting +info +config|get +time +wait +select";
 
+/// The engine and a mirror log in by settings of their own.
+const LOGIN_ADVICE: &str = "; give the user and the password in redis_user and redis_password_file, for a mirror in mirror_user and mirror_password_file";
+
 fn advice_by_word(error: &RedisError, word: &str) -> &'static str {
     if error.kind() == ErrorKind::AuthenticationFailed {
-        return "; give the user and the password in redis_user and redis_password_file";
+        return LOGIN_ADVICE;
     }
     match word {
         "OOM" => "; its memory is full, raise maxmemory",
         "READONLY" => "; it is a replica, name the primary or its sentinels",
         "LOADING" => "; it is loading its data, wait",
         "BUSY" => "; another script is running, see who runs it with SCRIPT KILL or FUNCTION STATS",
-        "NOAUTH" | "WRONGPASS" => "; give the user and the password in redis_user and redis_password_file",
+        "NOAUTH" | "WRONGPASS" => LOGIN_ADVICE,
         "MISCONF" => "; it cannot write its data to disk, see its log",
         "NOREPLICAS" => "; too few replicas follow it (min-replicas-to-write)",
         "CLUSTERDOWN" => "; some slots have no primary, see redis-cli --cluster check",

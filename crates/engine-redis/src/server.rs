@@ -123,7 +123,9 @@ impl ServerState {
             return refused("is loading its data; it is used as soon as it is done");
         }
         if self.role != "master" {
-            return refused("is a replica; name the primary, or its sentinels, in redis_url");
+            return refused(
+                "is a replica; name the primary, or its sentinels, in redis_url, or mirror for a mirror",
+            );
         }
         match self.eviction.as_deref() {
             None | Some(KEEPING_POLICY) => Ok(()),

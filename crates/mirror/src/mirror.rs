@@ -262,6 +262,19 @@ impl Mirror {
         Ok(marks)
     }
 
+    /// Whether there is a mirror already, where a server can write it: the servers of all its keys are there and drop none, and no
+    /// keys are someone else's. Nothing is changed.
+    ///
+    /// # Errors
+    /// What keeps a server from writing it.
+    pub async fn look(&self) -> Result<bool, MirrorError> {
+        let layout = self.find_layout().await?;
+        for partition in 0..self.partitions {
+            self.nodes.of_slot(self.keys(partition).slot(), Traffic::Reads).await?;
+        }
+        Ok(layout.is_some())
+    }
+
     /// Sets partitions onto their beginning: the server that writes them compares every row with its state, and writes what
     /// differs.
     ///

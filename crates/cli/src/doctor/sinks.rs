@@ -2,18 +2,21 @@
 
 use std::path::Path;
 
+use scarce_engine::random::hex;
+use scarce_mirror::Mirror;
 use scarce_projection::{DatabaseError, Projection, ProjectionError, ProjectionOptions};
 use scarce_settings::ServerSettings;
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use super::finding::Finding;
+use crate::files::load_deployment;
 use crate::{Exit, Failed};
 
 pub(super) fn examine(settings: &ServerSettings) -> Vec<Finding> {
     let Ok(runtime) = Builder::new_current_thread().enable_all().build() else { return Vec::new() };
     let sql = settings.sql_url().map(|url| database(&runtime, &url));
-    sql.into_iter().chain(brokers(&runtime, settings)).collect()
+    sql.into_iter().chain(brokers(&runtime, settings)).chain(mirror(&runtime, settings)).collect()
 }
 
 /// Whether the database answers, and whose tables are in it. Nothing is created.
@@ -59,6 +62,27 @@ fn brokers(runtime: &Runtime, settings: &ServerSettings) -> Option<Finding> {
 fn brokers(_: &Runtime, settings: &ServerSettings) -> Option<Finding> {
     let advice = "take one of the packages, or build it with --features kafka";
     settings.kafka.as_ref().map(|_| Finding::fail("kafka", "this binary was built without Kafka", advice))
+}
+
+/// Whether a server can write the mirror.
+fn mirror(runtime: &Runtime, settings: &ServerSettings) -> Option<Finding> {
+    const NAME: &str = "mirror";
+    let address = settings.mirror.clone()?;
+    let advice = "put it right, or events wait in the log until changes are refused";
+    let redis = match settings.mirror_redis() {
+        Ok(redis) => redis?,
+        Err(reason) => return Some(Finding::fail(NAME, reason, "name files that are there")),
+    };
+    // Where there is no deployment yet, a mirror of any is someone else's.
+    let deployment = load_deployment(&settings.data).ok();
+    let id = deployment.as_ref().map_or_else(String::new, |its| hex(&its.deployment_id));
+    let partitions = deployment.map_or(settings.partitions, |its| its.partitions);
+    let mirror = Mirror::new(&redis, partitions, &id);
+    Some(match mirror.and_then(|mirror| runtime.block_on(mirror.look())) {
+        Ok(true) => Finding::ok(NAME, format!("{address} answers and has the mirror")),
+        Ok(false) => Finding::ok(NAME, format!("{address} answers; the server writes the mirror")),
+        Err(error) => Finding::fail(NAME, explain(&error), advice).with(json!({ "answers": false })),
+    })
 }
 
 fn explain(error: &(dyn std::error::Error + 'static)) -> String {
