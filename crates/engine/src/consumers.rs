@@ -67,8 +67,8 @@ pub const fn vouches(confirmed: Position, held: Position) -> bool {
 pub fn diverged(name: &ConsumerName, partition: u32, held: Position) -> Failure {
     let reason = format!(
         "the consumer '{name}' holds events of partition {partition} up to {held}, which this log does not have: an \
-         older copy of the data was put back, or a failover lost events; 'scarce consumers rebase {name}' shows what \
-         it holds of the other history and sets it onto this one"
+         older copy of the data was put back, a failover lost events, or another server on a copy writes there, too; \
+         'scarce consumers rebase {name}' shows what it holds of the other history and sets it onto this one"
     );
     Failure::Unavailable { reason }
 }
