@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use scarce_engine_embedded::deployment::Deployment;
 use scarce_engine_embedded::journal::JournalProgress;
 use scarce_engine_embedded::lock::{DirectoryLock, LockError};
+use scarce_engine_embedded::relocation::{self, MarkError};
 use scarce_engine_embedded::storage::{FileStorage, Storage};
 use scarce_engine_embedded::{EmbeddedError, PartitionFiles, partition_directory};
 use serde_json::Value;
@@ -104,6 +105,20 @@ pub(super) fn load_deployment(data: &Path) -> Result<Deployment, Failed> {
     }
     let root = open_read_only(data)?;
     Deployment::load(&root).map_err(|error| Failed::new(Exit::Failed, &error))?.ok_or_else(missing)
+}
+
+/// Refuses the files of a deployment that has moved away, or has not arrived: who copies them goes on without what happened
+/// since.
+pub(super) fn check_current(data: &Path) -> Result<(), Failed> {
+    let Err(error) = relocation::check_current(&open_read_only(data)?) else { return Ok(()) };
+    let mut failed = Failed::new(Exit::Failed, &error);
+    if matches!(error, MarkError::Moved { .. }) {
+        failed.message.push_str(
+            "\ntake the files there, or a backup of them. Only if all of those are lost, go on from before the move: copy these \
+             files and remove 'moved' from the copy",
+        );
+    }
+    Err(failed)
 }
 
 fn open_read_only(path: &Path) -> Result<FileStorage, Failed> {

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use scarce_backup::{BackupError, CreateOptions, Key, Listed, LogEnd, Manifest, Progress, Vault, log_end};
 use serde_json::{Value, json};
 
-use super::files::{print_rows, progress_bar};
+use super::files::{check_current, print_rows, progress_bar};
 use super::{Ended, Exit, Failed};
 use prune::Prune;
 pub(super) use vault::{KeyFile, open_vault};
@@ -95,6 +95,10 @@ impl Place {
 }
 
 fn create(options: &Create) -> Ended {
+    // A backup of what the deployment has left would hide that there is none of where it is.
+    if options.data.is_dir() {
+        check_current(&options.data)?;
+    }
     let vault = options.place.open()?;
     let mut bar = progress_bar("backing up", 0);
     let mut of = 0;

@@ -18,7 +18,7 @@ use scarce_engine_embedded::{
 };
 
 use crate::backup::{of_backup, shown_time};
-use crate::files::{Opened, advance, progress_bar};
+use crate::files::{Opened, advance, check_current, load_deployment, progress_bar};
 use crate::{Exit, Failed};
 
 const DEPLOYMENT_FILE: &str = "deployment.toml";
@@ -51,6 +51,8 @@ pub(super) fn is_store(from: &str) -> bool {
 impl Origin {
     /// A copy of a data directory that no server uses.
     pub(super) fn directory(path: &Path) -> Result<Self, Failed> {
+        load_deployment(path)?;
+        check_current(path)?;
         let still = DirectoryLock::share(path).map_err(|error| {
             let text = format!(
                 "{error}\nor restore from a backup: 'scarce backup create' makes one beside a running server"

@@ -53,6 +53,36 @@ fn a_source_that_is_served_or_has_moved_or_is_none_is_refused() {
 }
 
 #[test]
+fn what_a_deployment_has_left_is_neither_restored_nor_backed_up() {
+    let stage = Stage::new();
+    small(&stage);
+    ended(&stage.migrate("old", "new", &["--partitions", "3"]), 0);
+    let run = |words: &[&str], from: &str, to: &str| {
+        let mut command = scarce();
+        command.args(words).arg(stage.path(from)).arg(if words[0] == "backup" {
+            "--store"
+        } else {
+            "--data"
+        });
+        command.arg(stage.path(to)).output().unwrap()
+    };
+    for words in [&["restore", "--from"][..], &["backup", "create", "--data"]] {
+        let output = run(words, "old", "copy");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(said(&output).contains("has moved to"), "{}", said(&output));
+        assert!(!has(&stage.path("copy"), "deployment.toml") && !has(&stage.path("copy"), "backups"));
+    }
+    // What it has not arrived in neither.
+    let mark = "the move that made it was not finished";
+    std::fs::copy(stage.path("old").join("moved"), stage.path("new").join("arriving")).unwrap();
+    let output = run(&["restore", "--from"], "new", "copy");
+    assert!(output.status.code() == Some(1) && said(&output).contains(mark), "{output:?}");
+    std::fs::remove_file(stage.path("new").join("arriving")).unwrap();
+    assert!(run(&["restore", "--from"], "new", "copy").status.success());
+    assert!(run(&["backup", "create", "--data"], "new", "store").status.success());
+}
+
+#[test]
 fn a_dry_run_says_what_would_be_and_changes_nothing() {
     let stage = Stage::new();
     small(&stage);

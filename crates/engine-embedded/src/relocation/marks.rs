@@ -147,15 +147,34 @@ impl Arriving {
 
 /// Refuses to serve a directory that its deployment has left, or that it has not arrived in.
 pub(crate) fn check_served(root: &dyn Storage) -> Result<(), MarkError> {
+    match arrival(root)? {
+        // A move that was killed behind the mark in the old directory is done all the same.
+        Some(_) => Arriving::end(root),
+        None => Ok(()),
+    }
+}
+
+/// Refuses files that are not the deployment's any more, or not yet: a copy of them would be served beside it. Nothing is
+/// changed.
+///
+/// # Errors
+/// When the deployment is elsewhere, or a mark cannot be read.
+pub fn check_current(root: &dyn Storage) -> Result<(), MarkError> {
+    arrival(root).map(drop)
+}
+
+/// The mark of a move into the directory that is done, if it is still there.
+fn arrival(root: &dyn Storage) -> Result<Option<Arriving>, MarkError> {
     let directory = || root.locate("").trim_end_matches('/').to_owned();
     if let Some(Moved { address, .. }) = Moved::load(root)? {
         return Err(MarkError::Moved { directory: directory(), address });
     }
-    match Arriving::load(root)? {
-        None => Ok(()),
-        // A move that was killed behind the mark in the old directory is done all the same.
-        Some(arriving) if arriving.is_done() => Arriving::end(root),
-        Some(Arriving { from, .. }) => Err(MarkError::Arriving { directory: directory(), from }),
+    let arriving = Arriving::load(root)?;
+    match arriving.as_ref().filter(|arriving| !arriving.is_done()) {
+        Some(Arriving { from, .. }) => {
+            Err(MarkError::Arriving { directory: directory(), from: from.clone() })
+        }
+        None => Ok(arriving),
     }
 }
 

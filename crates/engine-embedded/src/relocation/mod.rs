@@ -10,7 +10,7 @@ mod source;
 mod standby;
 mod target;
 
-pub use marks::{Arriving, MarkError, Moved, RelocationId};
+pub use marks::{Arriving, MarkError, Moved, RelocationId, check_current};
 pub use source::{RestingPartition, read_resting};
 pub use standby::{Standby, StandbyCopy, Told};
 pub use target::write_partition;
