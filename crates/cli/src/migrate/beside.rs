@@ -9,8 +9,8 @@ use scarce_engine_embedded::relocation::{Moved, Standby};
 use scarce_engine_embedded::storage::FileStorage;
 use scarce_server::relocation::{Arrival, ArrivalCopy, ArrivalError, Arrived};
 
-use super::Migrate;
 use super::report::{self, Part};
+use super::{Migrate, check_apart};
 use crate::files::{advance, progress_bar};
 use crate::restore::{Making, Purpose, check_target};
 use crate::{Ended, Exit, Failed};
@@ -23,6 +23,7 @@ pub(crate) fn arrive(
     settings: &StateSettings,
 ) -> Result<Arrival, Failed> {
     check_target(to).map_err(|failed| Failed { exit: Exit::Refused, ..failed })?;
+    check_apart(from, to)?;
     let making = Making::beside(to, purpose)?;
     let mut bars = Vec::new();
     let copied = ArrivalCopy::make((from, partitions), making.path(), settings, &mut |partition, at| {

@@ -4,6 +4,7 @@
 //! directory has the mark that it has moved: that is the one moment at which the deployment changes its place.
 
 mod beside;
+mod handover;
 mod into_files;
 mod report;
 
@@ -13,7 +14,7 @@ use clap::Args;
 use scarce_engine_embedded::EmbeddedError;
 use scarce_engine_embedded::deployment::Deployment;
 use scarce_engine_embedded::lock::{DirectoryLock, LockError};
-use scarce_engine_embedded::relocation::{Arriving, Moved, RelocationId};
+use scarce_engine_embedded::relocation::{Arriving, Moved};
 use scarce_engine_embedded::storage::FileStorage;
 
 pub(super) use beside::{arrive, has_arrived};
@@ -21,6 +22,7 @@ pub(super) use beside::{arrive, has_arrived};
 use super::files::load_deployment;
 use super::restore::{Making, Purpose, check_target};
 use super::{Ended, Exit, Failed};
+use handover::Handover;
 
 /// `scarce migrate`. The old files stay as they are but for a mark, and are never served again.
 #[derive(Debug, Args)]
@@ -32,7 +34,7 @@ pub struct Migrate {
     #[arg(long, value_name = "DIR")]
     pub to: PathBuf,
     /// The number of partitions from then on; otherwise as many as now.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub partitions: Option<u32>,
     /// Where it will be served, as host:port; callers of the old server are told. Otherwise the new directory is named.
     #[arg(long, value_name = "ADDRESS")]
@@ -65,8 +67,10 @@ pub(super) fn run(options: &Migrate) -> Ended {
         return Ok(Exit::Done);
     }
     let making = Making::beside(&options.to, Purpose::Migrate)?;
+    // Before the work: the disk of the old directory may be full.
+    let handover = Handover::prepare(options)?;
     let parts = the_move.make(making.path())?;
-    the_move.hand_over(making)?;
+    handover.complete(making)?;
     report::print(options, the_move.partitions, &parts)?;
     Ok(Exit::Done)
 }
@@ -75,6 +79,7 @@ impl<'a> Move<'a> {
     fn begin(options: &'a Migrate) -> Result<Self, Failed> {
         let deployment = load_deployment(&options.from)?;
         check_target(&options.to).map_err(|failed| Failed { exit: Exit::Refused, ..failed })?;
+        check_apart(&options.from, &options.to)?;
         let alone = DirectoryLock::acquire(&options.from).map_err(|error| {
             let exit = if matches!(error, LockError::Held { .. }) { Exit::Refused } else { Exit::Failed };
             Failed::new(exit, &error)
@@ -88,23 +93,25 @@ impl<'a> Move<'a> {
     fn keeps_partitions(&self) -> bool {
         self.partitions == self.deployment.partitions
     }
-
-    /// Gives the new directory its name and lets the deployment change its place.
-    fn hand_over(&self, making: Making) -> Result<(), Failed> {
-        let id = RelocationId::random().map_err(EmbeddedError::from)?;
-        let from = self.options.from.canonicalize()?.display().to_string();
-        let made = storage(making.path())?;
-        Arriving { id: id.clone(), from }.leave(&made).map_err(EmbeddedError::from)?;
-        making.finish(&self.options.to)?;
-        let to = self.options.to.canonicalize()?;
-        let address = self.options.address.clone().unwrap_or_else(|| to.display().to_string());
-        Moved { id, address }.leave(&storage(&self.options.from)?).map_err(EmbeddedError::from)?;
-        Ok(Arriving::end(&storage(&to)?).map_err(EmbeddedError::from)?)
-    }
 }
 
 fn storage(path: &Path) -> Result<FileStorage, Failed> {
     Ok(FileStorage::open(path).map_err(EmbeddedError::from)?)
+}
+
+/// Who removes the old directory, once it is not needed any more, must not remove the new one with it.
+fn check_apart(from: &Path, to: &Path) -> Result<(), Failed> {
+    let Ok(from) = from.canonicalize() else { return Ok(()) };
+    let there = std::path::absolute(to)?.ancestors().find_map(|its| its.canonicalize().ok());
+    if !there.is_some_and(|there| there.starts_with(&from)) {
+        return Ok(());
+    }
+    let text = format!(
+        "{} is inside of {}, which is left behind; name a directory beside it",
+        to.display(),
+        from.display()
+    );
+    Err(Failed::text(Exit::Refused, text))
 }
 
 /// A deployment moves on from where it is, and not from where it was.

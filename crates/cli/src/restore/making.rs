@@ -1,7 +1,8 @@
 //! The directory that a restore fills before it has its name, and what is left of one that was killed.
 
-use std::fs::{File, TryLockError};
+use std::fs::{File, Permissions, TryLockError};
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -37,8 +38,10 @@ impl Making {
         };
         remove_left(parent)?;
         loop {
-            let folder = tempfile::Builder::new().prefix(PREFIXES[purpose as usize]).tempdir_in(parent);
-            let folder = folder.map_err(failed)?;
+            let mut builder = tempfile::Builder::new();
+            // As a server makes its data directory.
+            builder.prefix(PREFIXES[purpose as usize]).permissions(Permissions::from_mode(0o700));
+            let folder = builder.tempdir_in(parent).map_err(failed)?;
             if let Some(held) = hold(folder.path()).map_err(failed)? {
                 if !matches!(purpose, Purpose::Serve) {
                     remove_on_signals(folder.path().to_owned())?;

@@ -43,13 +43,47 @@ fn a_source_that_is_served_or_has_moved_or_is_none_is_refused() {
     assert!(said(&output).contains("stop the server"), "{}", said(&output));
     server.stop();
     ended(&stage.migrate("none", "new", &[]), 1);
-    ended(&stage.migrate("old", "new", &["--partitions", "0"]), 2);
+    for count in ["0", "1025"] {
+        ended(&stage.migrate("old", "new", &["--partitions", count]), 2);
+    }
     check_served(&stage);
     ended(&stage.migrate("old", "new", &["--partitions", "3"]), 0);
     let output = stage.migrate("old", "newer", &["--partitions", "3"]);
     ended(&output, 3);
     assert!(said(&output).contains("has moved to"), "{}", said(&output));
     assert!(!stage.path("newer").exists());
+}
+
+#[test]
+fn a_target_inside_of_the_source_is_refused() {
+    let stage = Stage::new();
+    small(&stage);
+    for to in ["old/new", "old/partition-0000/new", "old/a/b/new", "old/../old/new"] {
+        let output = stage.migrate("old", to, &["--partitions", "3"]);
+        ended(&output, 3);
+        assert!(said(&output).contains("is inside of"), "{}", said(&output));
+    }
+    assert!(!has(&stage.path("old"), "a") && !has(&stage.path("old"), "new"));
+    check_served(&stage);
+}
+
+#[test]
+fn an_old_directory_that_cannot_take_the_mark_is_noticed_before_the_work() {
+    let stage = Stage::new();
+    small(&stage);
+    // It stands for a disk that is full.
+    let obstacle = stage.path("old").join("relocation.tmp");
+    std::fs::create_dir(&obstacle).unwrap();
+    std::fs::write(obstacle.join("file"), "x").unwrap();
+    for partitions in ["2", "3"] {
+        let output = stage.migrate("old", "new", &["--partitions", partitions]);
+        ended(&output, 1);
+        assert!(said(&output).contains("relocation.tmp"), "{}", said(&output));
+        assert!(!stage.path("new").exists());
+    }
+    check_served(&stage);
+    std::fs::remove_dir_all(&obstacle).unwrap();
+    ended(&stage.migrate("old", "new", &["--partitions", "3"]), 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use scarce_engine::random::{self, hex, unhex};
 
-use crate::storage::{FileStorage, Storage, StorageError, read_small, replace, sealed, unsealed};
+use crate::storage::{FileStorage, Storage, StorageError, lay, read_small, replace, sealed, unsealed};
 
 const FORMAT_VERSION: &str = "1";
 const MOVED_NAME: &str = "moved";
@@ -107,7 +107,31 @@ impl Moved {
     /// # Errors
     /// When the disk fails; whether the mark is there is found by [`Moved::load`] then.
     pub fn leave(&self, root: &dyn Storage) -> Result<(), MarkError> {
-        write(root, MOVED_NAME, &self.id, &self.address)
+        self.prepare(root)?;
+        Self::leave_prepared(root)
+    }
+
+    /// Writes the mark under another name, so that leaving it needs no room on the disk any more.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn prepare(&self, root: &dyn Storage) -> Result<(), MarkError> {
+        Ok(lay(root, TEMPORARY_NAME, text(&self.id, &self.address).as_bytes())?)
+    }
+
+    /// The same as [`Moved::leave`], for the mark that was prepared.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn leave_prepared(root: &dyn Storage) -> Result<(), MarkError> {
+        root.rename(TEMPORARY_NAME, MOVED_NAME)?;
+        Ok(root.sync_directory()?)
+    }
+
+    /// Removes a mark that was prepared and is not left.
+    pub fn discard_prepared(root: &dyn Storage) {
+        // What is still there has no meaning, and the next one takes its place.
+        let _ = root.remove(TEMPORARY_NAME);
     }
 }
 
@@ -125,7 +149,7 @@ impl Arriving {
     /// # Errors
     /// When the disk fails.
     pub fn leave(&self, root: &dyn Storage) -> Result<(), MarkError> {
-        write(root, ARRIVING_NAME, &self.id, &self.from)
+        Ok(replace(root, TEMPORARY_NAME, ARRIVING_NAME, text(&self.id, &self.from).as_bytes())?)
     }
 
     /// Removes the mark: the deployment is here.
@@ -192,10 +216,9 @@ fn parse(text: &str) -> Option<(RelocationId, String)> {
     value("place").map(|place| (id, place.to_owned()))
 }
 
-fn write(root: &dyn Storage, name: &str, id: &RelocationId, place: &str) -> Result<(), MarkError> {
+fn text(id: &RelocationId, place: &str) -> String {
     let place = place.replace(['\n', '\r'], " ");
-    let body = format!("format_version = {FORMAT_VERSION}\nid = {}\nplace = {place}\n", id.as_str());
-    Ok(replace(root, TEMPORARY_NAME, name, sealed(&body).as_bytes())?)
+    sealed(&format!("format_version = {FORMAT_VERSION}\nid = {}\nplace = {place}\n", id.as_str()))
 }
 
 #[cfg(test)]

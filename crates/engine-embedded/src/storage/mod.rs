@@ -11,7 +11,7 @@ mod whole;
 pub use error::StorageError;
 pub use faulty::FaultyDisk;
 pub use files::FileStorage;
-pub(crate) use whole::{read_small, replace, sealed, unsealed};
+pub(crate) use whole::{lay, read_small, replace, sealed, unsealed};
 
 /// A flat directory of files.
 ///

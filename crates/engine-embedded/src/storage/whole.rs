@@ -33,6 +33,16 @@ pub(crate) fn replace(
     name: &str,
     bytes: &[u8],
 ) -> Result<(), StorageError> {
+    lay(storage, temporary, bytes)?;
+    storage.rename(temporary, name)?;
+    storage.sync_directory()
+}
+
+/// Writes the content that a file is to have under a temporary name.
+///
+/// # Errors
+/// When the disk fails.
+pub(crate) fn lay(storage: &dyn Storage, temporary: &str, bytes: &[u8]) -> Result<(), StorageError> {
     // What a crash may have left.
     match storage.remove(temporary) {
         Err(error) if !error.is_not_found() => return Err(error),
@@ -40,9 +50,7 @@ pub(crate) fn replace(
     }
     let mut file = storage.create(temporary)?;
     file.write_at(0, bytes)?;
-    file.sync_data()?;
-    storage.rename(temporary, name)?;
-    storage.sync_directory()
+    file.sync_data()
 }
 
 /// A text with a last line that holds a checksum over what comes before.
