@@ -30,6 +30,14 @@ const ACCOUNTS: &[&str] =
     &["ACCOUNT.OPEN a EUR OVERDRAFT 9007199254740991", "ACCOUNT.OPEN b EUR OVERDRAFT 9007199254740991"];
 const MARKET: &[&str] = &["MARKET.CREATE m"];
 
+/// In place of a command: ends the next [`SWEPT`] records that are due.
+const SWEEP: &str = "(sweep)";
+const SWEPT: usize = 16;
+
+/// The time of the first command, and how much later what a case has begun is due, in milliseconds.
+const BEGUN: u64 = 1_000_000;
+const SWEEP_LATER: u64 = 60_000;
+
 const CASES: &[Case] = &[
     Case { name: "debit", before: ACCOUNTS, filled: none, line: |_| "ACCOUNT.DEBIT a 1".to_owned() },
     Case { name: "debit, id", before: ACCOUNTS, filled: none, line: |at| id("ACCOUNT.DEBIT a 1", at) },
@@ -69,6 +77,12 @@ const CASES: &[Case] = &[
         before: &["STOCK.CREATE s 1000000 PEROWNER 5"],
         filled: none,
         line: |at| id(&format!("STOCK.RESERVE s r{at} 1 u{at} 60000"), at),
+    },
+    Case {
+        name: "16 reservations end",
+        before: &["STOCK.CREATE s 1000000"],
+        filled: |at| (at < 50_000).then(|| format!("STOCK.RESERVE s r{at} 1 u{at} 60000")),
+        line: |_| SWEEP.to_owned(),
     },
     Case {
         name: "packet claim, id",
@@ -162,10 +176,13 @@ fn flow(at: u64) -> String {
 
 /// Runs a request. What it was answered is looked at in no other way, so that nothing else is counted.
 fn run(machine: &mut Machine, clock: u64, words: &[&[u8]], log: &mut Vec<u8>) -> bool {
+    if words[0] == SWEEP.as_bytes() {
+        return machine.expire(SWEPT, BEGUN + SWEEP_LATER + clock, log) == SWEPT;
+    }
     let Some(spec) = table::find(words[0]) else { return false };
     let Ok((command, common)) = Command::parse(spec, &words[1..]) else { return false };
     let Ok(envelope) = Envelope::new("", common, Body::Single(command), &[0; 32]) else { return false };
-    match machine.submit(&envelope, 1_000_000 + clock, log) {
+    match machine.submit(&envelope, BEGUN + clock, log) {
         MachineAnswer::Receipt(receipt) => receipt.at > 0,
         MachineAnswer::Replay(_) => true,
     }
