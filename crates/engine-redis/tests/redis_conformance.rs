@@ -227,13 +227,26 @@ impl Target for RedisTarget {
         let moved: [&[u8]; 3] = [b":meta", b":histories", b":waited"];
         keys.retain(|key| moved.iter().all(|name| !key.ends_with(name)));
         keys.sort_unstable();
-        let mut dumps = redis::pipe();
+        let (mut kinds, mut reads) = (redis::pipe(), redis::pipe());
         for key in &keys {
-            dumps.cmd("DUMP").arg(key);
+            kinds.cmd("TYPE").arg(key);
         }
-        let held: Vec<Vec<u8>> = dumps.query(&mut connection).expect("what they hold");
-        Some(keys.into_iter().zip(held).flat_map(|(key, held)| [key, held].concat()).collect())
+        let kinds: Vec<String> = kinds.query(&mut connection).expect("their types");
+        for (key, kind) in keys.iter().zip(&kinds) {
+            reads.cmd(if kind == "hash" { "HGETALL" } else { "DUMP" }).arg(key);
+        }
+        let held: Vec<redis::Value> = reads.query(&mut connection).expect("what they hold");
+        Some(keys.into_iter().zip(held).flat_map(|(key, held)| [key, in_order(held)].concat()).collect())
     }
+}
+
+/// What a key holds, the rows of a hash in their order: in which one Redis gives those of a large hash depends on how far it has
+/// moved them to a larger table, which reads do.
+fn in_order(held: redis::Value) -> Vec<u8> {
+    let redis::Value::Array(words) = held else { return format!("{held:?}").into_bytes() };
+    let mut rows: Vec<String> = words.chunks(2).map(|row| format!("{row:?}")).collect();
+    rows.sort_unstable();
+    rows.concat().into_bytes()
 }
 
 fn play(servers: Servers, script: ScriptKind) {
