@@ -155,6 +155,7 @@ impl Book {
 struct Owner {
     first: u32,
     last: u32,
+    orders: u32,
 }
 
 #[derive(Debug)]
@@ -200,6 +201,11 @@ impl Books {
         self.owners.find(&(market, owner))
     }
 
+    /// How many orders of an owner rest in its market.
+    pub(super) fn count_of(&self, owner: Slot) -> usize {
+        self.owners.at(owner).map_or(0, |owner| owner.orders as usize)
+    }
+
     /// The entries of an owner in a market, oldest first.
     pub(super) fn of_owner(&self, market: Slot, owner: Slot) -> impl Iterator<Item = &Node> {
         let (book, owner) = (self.get(market), self.owners.at(owner));
@@ -215,9 +221,9 @@ impl Books {
 
     /// Puts an order on the book, behind all others at its price. Returns its entry.
     pub(super) fn rest(&mut self, market: Slot, owner: &Id, resting: Resting) -> u32 {
-        let owner = self
-            .owner(market, owner)
-            .unwrap_or_else(|| self.owners.insert((market, owner.clone()), Owner { first: NIL, last: NIL }));
+        let owner = self.owner(market, owner).unwrap_or_else(|| {
+            self.owners.insert((market, owner.clone()), Owner { first: NIL, last: NIL, orders: 0 })
+        });
         let Resting { row, side, price, quantity } = resting;
         let rank = Rank::of(side, price);
         let own_prev = self.owners.at(owner).map_or(NIL, |owner| owner.last);
@@ -227,6 +233,7 @@ impl Books {
         pen.link(index, node, quantity);
         self.owners.update(owner, |owner| {
             owner.last = index;
+            owner.orders += 1;
             if owner.first == NIL {
                 owner.first = index;
             }
@@ -245,9 +252,15 @@ impl Books {
             (NIL, NIL) => {
                 self.owners.remove_at(node.owner);
             }
-            (NIL, next) => self.owners.update(node.owner, |owner| owner.first = next),
-            (prev, NIL) => self.owners.update(node.owner, |owner| owner.last = prev),
-            _ => {}
+            (prev, next) => self.owners.update(node.owner, |owner| {
+                owner.orders -= 1;
+                if prev == NIL {
+                    owner.first = next;
+                }
+                if next == NIL {
+                    owner.last = prev;
+                }
+            }),
         }
     }
 

@@ -21,6 +21,7 @@ mod tests;
 
 pub(crate) use cancel::{cancel, cancel_all, go_on_cancelling, reduce};
 pub(crate) use evolve::evolve;
+pub use fillable::LOOKED_MAX;
 pub(crate) use place::{create, halt, place, resume};
 pub(crate) use replace::replace;
 

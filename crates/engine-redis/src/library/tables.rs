@@ -22,7 +22,7 @@ use crate::keys::NAMES;
 use crate::records::{FORMAT_VERSION, FieldKind, META_FIELDS, META_NUMBERS, RECORDS, RecordSpec};
 
 /// The numbers that core and the library share.
-const NUMBERS: [(&str, u64); 30] = [
+const NUMBERS: [(&str, u64); 31] = [
     ("MESSAGE_VERSION", MESSAGE_VERSION),
     ("FORMAT_VERSION", FORMAT_VERSION as u64),
     ("HEAD_VALUES", HEAD_VALUES as u64),
@@ -40,6 +40,7 @@ const NUMBERS: [(&str, u64); 30] = [
     ("UNCLAIMED_PER_EVENT_MAX", packets::UNCLAIMED_PER_EVENT_MAX),
     ("FORGOTTEN_PER_EVENT_MAX", state::FORGOTTEN_PER_EVENT_MAX as u64),
     ("FILLS_MAX", markets::sweep::FILLS_MAX as u64),
+    ("LOOKED_MAX", markets::LOOKED_MAX as u64),
     ("LIMITS_MAX", command::shapes::LIMITS_MAX as u64),
     ("TRADES_KEPT", markets::tape::TRADES_KEPT as u64),
     ("EPOCH_COUNT_UNIT", epoch::COUNT_UNIT),

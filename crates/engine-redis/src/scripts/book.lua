@@ -188,9 +188,9 @@ function book.queue(market, level, after)
   end
 end
 
--- Whether an owner has resting orders in a market.
-function book.has_orders(market, owner)
-  return #sets.starting_with("own", market .. " " .. owner, nil, 1) > 0
+-- How many orders of an owner rest in a market.
+function book.count_of(market, owner)
+  return sets.count("own", market .. " " .. owner)
 end
 
 -- The units that an owner has at a price.

@@ -22,8 +22,10 @@ function looks.begin(text)
   local values = encoding.from_json(text)
   epoch, sequence, tries = values[1], values[2], values[3]
   for at = 4, #values do
-    local total, fillable, after, ahead, queued = unpack(values[at])
-    found[at - 3] = { total = total, fillable = fillable, after = after, ahead = ahead, queued = queued }
+    local total, fillable, after, ahead, queued, passed = unpack(values[at])
+    found[at - 3] = {
+      total = total, fillable = fillable, after = after, ahead = ahead, queued = queued, passed = passed,
+    }
   end
 end
 
@@ -33,13 +35,13 @@ function looks.next_request()
 end
 
 -- The next look of a request, as far as it came: units of the levels up to `after`, units ahead of an own order up to
--- `queued`, and the total once that is known.
+-- `queued`, of as many orders as were `passed`, and the total once that is known.
 function looks.take()
   if found[1] and (epoch ~= call.meta.epoch or sequence ~= call.meta.sequence) then
     found, tries = {}, tries + 1
   end
   epoch, sequence, count = call.meta.epoch, call.meta.sequence, count + 1
-  local look = found[count] or { total = false, fillable = 0, after = false, ahead = 0, queued = false }
+  local look = found[count] or { total = false, fillable = 0, after = false, ahead = 0, queued = false, passed = 0 }
   found[count] = look
   return look
 end
@@ -60,7 +62,7 @@ function looks.text()
   local values = { epoch, sequence, tries }
   for at = 1, count do
     local look = found[at]
-    values[at + 3] = { look.total, look.fillable, look.after, look.ahead, look.queued }
+    values[at + 3] = { look.total, look.fillable, look.after, look.ahead, look.queued, look.passed }
   end
   return encoding.json(values)
 end

@@ -237,6 +237,22 @@ function sets.stored(set, first, last, limit)
   return left
 end
 
+-- How many members begin with the word and a blank.
+function sets.count(set, word)
+  local front = word .. " "
+  records.note_type(set)
+  local count = redis.call("ZLEXCOUNT", records.key(set), "(" .. front, "(" .. word .. "!")
+  local changes = call.set_changes[set]
+  if not changes then return count end
+  for member in pairs(changes.added) do
+    if sub(member, 1, #front) == front then count = count + 1 end
+  end
+  for member in pairs(changes.removed) do
+    if sub(member, 1, #front) == front then count = count - 1 end
+  end
+  return count
+end
+
 -- Up to `limit` members that begin with the word and a blank, those after `after` only where given.
 function sets.starting_with(set, word, after, limit)
   local first = after and "(" .. word .. " " .. after or "(" .. word .. " "

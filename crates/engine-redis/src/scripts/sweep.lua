@@ -32,6 +32,14 @@ end
 
 -- Fill or kill -------------------------------------------------------------------------------------------
 
+-- How many orders of the owner there may be, and how many may come before the first of them at its price: core looks at them
+-- one by one.
+local LOOKED_MAX = constants.LOOKED_MAX
+
+local function check_looked(count)
+  if count > LOOKED_MAX then refuse(codes.STEP_LIMIT, LOOKED_MAX) end
+end
+
 -- Whether it stops where it meets an order of its owner.
 local function stops_at_own(taker)
   return taker.stp == "CANCEL_TAKER" or taker.stp == "CANCEL_BOTH" or taker.stp == "DECREMENT"
@@ -42,6 +50,8 @@ local function ahead_of_own(taker, level, wanted, look)
   for name, order in book.queue(taker.market, level, look.queued) do
     if order.owner == taker.owner or look.ahead >= wanted then break end
     looks.visit()
+    look.passed = look.passed + 1
+    check_looked(look.passed)
     look.ahead, look.queued = look.ahead + order.remaining, encoding.digits(order.priority) .. " " .. name
   end
   return math.min(look.ahead, wanted)
@@ -51,11 +61,12 @@ end
 -- order stands in it and stops the order.
 local function fillable_of(taker, look)
   local market, against = taker.market, book.opposite(taker.side)
-  local has_own = taker.stp ~= "NONE" and book.has_orders(market, taker.owner)
+  local owned = taker.stp ~= "NONE" and book.count_of(market, taker.owner) or 0
   for price, level, key in book.crossing(market, against, taker.price, look.after) do
+    check_looked(owned)
     if look.fillable >= taker.remaining then break end
     looks.visit()
-    local own = has_own and book.own_quantity(market, taker.owner, against, price) or 0
+    local own = owned > 0 and book.own_quantity(market, taker.owner, against, price) or 0
     if own > 0 and stops_at_own(taker) then
       return look.fillable + ahead_of_own(taker, key, taker.remaining - look.fillable, look)
     end

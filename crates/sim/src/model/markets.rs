@@ -5,6 +5,7 @@ use scarce_core::command::table::{
     MarketCreate, OrderCancel, OrderCancelAll, OrderPlace, OrderReduce, OrderReplace,
 };
 use scarce_core::facts;
+use scarce_core::markets::LOOKED_MAX;
 use scarce_core::outcome::{Code, Refusal, Value, Verdict};
 use scarce_core::types::{Id, TimeMs};
 
@@ -140,6 +141,30 @@ impl Market {
             }
         }
         fillable.min(taker.remaining)
+    }
+
+    /// Whether its owner has too many orders, or too many come before the first of them at its price.
+    fn takes_long_to_look_at(&self, taker: &Order) -> bool {
+        let is_own = |order: &&Order| order.is_open() && order.owner == taker.owner;
+        let makers = self.makers(taker.side, taker.price);
+        if taker.stp == StpMode::None || makers.is_empty() {
+            return false;
+        }
+        if self.orders.iter().filter(is_own).count() > LOOKED_MAX {
+            return true;
+        }
+        let makers: Vec<&Order> = makers.into_iter().map(|at| &self.orders[at]).collect();
+        let own = makers.iter().find(|maker| is_own(maker)).filter(|_| taker.stp != StpMode::CancelMaker);
+        let Some(own) = own else { return false };
+        let (mut left, mut seen) = (taker.remaining, 0);
+        for maker in &makers {
+            if is_own(maker) || left == 0 {
+                break;
+            }
+            seen += usize::from(maker.price == own.price);
+            left = left.saturating_sub(maker.remaining);
+        }
+        seen > LOOKED_MAX
     }
 
     /// Matches the taker with the book until it is done or no order matches.
@@ -281,6 +306,9 @@ impl Model {
         }
         if order.tif == Tif::Post && swept.touched > 0 {
             return refuse(Code::WouldTake, facts![before.best(order.side.opposite())]);
+        }
+        if order.tif == Tif::Fok && before.takes_long_to_look_at(order) {
+            return refuse(Code::StepLimit, facts![LOOKED_MAX as u64]);
         }
         let fillable = before.fillable(order);
         if order.tif == Tif::Fok && fillable < order.remaining {

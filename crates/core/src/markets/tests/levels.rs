@@ -98,6 +98,32 @@ fn an_owner_of_many_orders_does_not_make_its_order_look_at_all_others() {
 }
 
 #[test]
+fn an_order_that_would_be_looked_at_for_long_is_refused_after_a_bounded_look() {
+    let mut bench = Bench::open();
+    let most = super::super::LOOKED_MAX as u64;
+    for n in 0..2 * most {
+        let line = format!("ORDER.PLACE m a{n} x SELL LIMIT 10 1");
+        assert!(bench.run(&[&line]).starts_with("APPLIED"));
+    }
+    assert!(bench.run(&["ORDER.PLACE m own me SELL LIMIT 10 1"]).starts_with("APPLIED"));
+    for stp in ["CANCEL_TAKER", "CANCEL_BOTH", "DECREMENT"] {
+        let line = format!("ORDER.PLACE m t me BUY MARKET 9000 TIF FOK STP {stp}");
+        let (answer, rows) = visits::count(|| bench.foretell(&line));
+        assert_eq!(answer, format!("STEP_LIMIT {most}"), "{stp}");
+        // An entry of the book and the order's record for each; the queue has twice as many.
+        assert!(rows < 2 * most + 64, "{stp}: {rows} rows");
+    }
+    for n in 0..2 * most {
+        let line = format!("ORDER.PLACE m b{n} me BUY LIMIT 1 1");
+        assert!(bench.run(&[&line]).starts_with("APPLIED"));
+    }
+    let (answer, rows) =
+        visits::count(|| bench.foretell("ORDER.PLACE m t me BUY MARKET 9 TIF FOK STP CANCEL_MAKER"));
+    assert_eq!(answer, format!("STEP_LIMIT {most}"));
+    assert!(rows < 64, "{rows} rows");
+}
+
+#[test]
 fn ranks_turn_bids_around() {
     for side in [Side::Buy, Side::Sell] {
         for price in [1, 2, INTEGER_MAX] {
