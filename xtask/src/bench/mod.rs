@@ -7,6 +7,7 @@ mod redis;
 mod report;
 mod sizes;
 mod streams;
+mod writer;
 
 use std::error::Error;
 use std::process::Command;
