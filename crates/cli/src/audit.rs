@@ -73,14 +73,16 @@ pub(super) fn run(options: &Audit) -> Ended {
     let last = if options.last == 0 { usize::MAX } else { options.last };
     let mut page = folder.last(&filter, last)?;
     print(&page.records, options.json)?;
-    while options.follow {
+    if !options.follow {
+        return Ok(Exit::Done);
+    }
+    loop {
         page = folder.page(page.next, &filter, TOGETHER_MAX)?;
         print(&page.records, options.json)?;
         if !page.has_more {
             std::thread::park_timeout(LOOK_INTERVAL);
         }
     }
-    Ok(Exit::Done)
 }
 
 fn filter(options: &Audit) -> Filter {

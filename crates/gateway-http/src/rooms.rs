@@ -130,7 +130,7 @@ pub(super) fn admit<'a>(
     let tickets: Vec<Ticket> = texts.filter_map(|text| read_ticket(limiting, text)).collect();
     let now = now_ms();
     commands
-        .try_for_each(|command| rooms.check(command, tickets.iter(), now))
+        .try_for_each(|command| rooms.check(command, &tickets.iter(), now))
         .map_err(|refused| refuse(&refused, exchange.speech).into())
 }
 

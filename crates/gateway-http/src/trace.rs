@@ -113,8 +113,7 @@ impl Access {
     fn log(self, id: &RequestId, response: &Response) {
         let Self { begun, method, path, trace_id, peer } = self;
         let took_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let key =
-            response.extensions().get::<Sender>().and_then(|sender| sender.0.key()).unwrap_or_default();
+        let key = response.extensions().get::<Sender>().and_then(|sender| sender.0.key()).unwrap_or_default();
         let peer = peer.map(|peer| peer.to_string()).unwrap_or_default();
         let (status, bytes) = (response.status().as_u16(), response.body().size_hint().exact());
         let request_id = id.as_str();

@@ -16,7 +16,7 @@ impl Session {
         match Command::parse(spec, arguments) {
             Err(problem) => self.misshapen(spec, &problem, turn),
             Ok((command, _)) if let Err(lack) = self.check(spec, &command) => {
-                self.lacking(&lack, spec.name, turn)
+                self.lacking(&lack, spec.name, turn);
             }
             Ok((command, _)) if let Err(refused) = self.count_now(spec, &command, turn) => {
                 self.beyond(&refused, turn);

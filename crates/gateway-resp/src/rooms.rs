@@ -30,7 +30,7 @@ impl Session {
         }
         match &*turn.shared.access.limiting.rooms() {
             Some(rooms) if rooms.may_guard(command.spec()) => {
-                rooms.check(command, self.tickets_shown.iter(), now_ms())
+                rooms.check(command, &self.tickets_shown.iter(), now_ms())
             }
             _ => Ok(()),
         }

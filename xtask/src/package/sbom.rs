@@ -1,7 +1,7 @@
 //! The list of all that is in the binary, in CycloneDX 1.5: crates from cargo's own resolution, with the checksums of
 //! `Cargo.lock`, and what the console's pages are built with.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,7 +36,7 @@ pub fn write(product: &Product, out: &Path, features: &str) -> Result<PathBuf, B
 }
 
 /// The checksums of crates, by name and version.
-fn checksums(lock: &str) -> HashMap<(String, String), String> {
+fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
     let value = |block: &str, key: &str| {
         let line = block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
         line.map(|text| text.trim_matches('"').to_owned())
@@ -51,7 +51,7 @@ const PAGES: [&str; 3] = ["@noble/hashes", "svelte", "uplot"];
 
 fn list(
     metadata: &Value,
-    checksums: &HashMap<(String, String), String>,
+    checksums: &BTreeMap<(String, String), String>,
     node: &Value,
 ) -> Result<Value, Box<dyn Error>> {
     let packages = by_id(&metadata["packages"]);
@@ -64,7 +64,7 @@ fn list(
     let mut dependencies = Vec::new();
     for id in &linked {
         let Some(package) = packages.get(id) else { continue };
-        let on: BTreeSet<_> = needs(&nodes, id).map(|id| reference(id)).collect();
+        let on: BTreeSet<_> = needs(&nodes, id).map(reference).collect();
         dependencies.push(json!({"ref": url(package), "dependsOn": on}));
         if id != root {
             components.push(component(package, checksums));
@@ -120,7 +120,7 @@ fn url(package: &Value) -> String {
     format!("pkg:cargo/{}@{}", text("name"), text("version"))
 }
 
-fn component(package: &Value, checksums: &HashMap<(String, String), String>) -> Value {
+fn component(package: &Value, checksums: &BTreeMap<(String, String), String>) -> Value {
     let text = |key: &str| package[key].as_str().unwrap_or_default().to_owned();
     let mut component = json!({
         "type": "library",

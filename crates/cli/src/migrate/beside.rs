@@ -1,5 +1,6 @@
 //! A move beside the server that runs: a copy follows it, and takes its place.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use scarce_core::state::StateSettings;
@@ -25,14 +26,11 @@ pub(crate) fn arrive(
     check_target(to).map_err(|failed| Failed { exit: Exit::Refused, ..failed })?;
     check_apart(from, to)?;
     let making = Making::beside(to, purpose)?;
-    let mut bars = Vec::new();
+    let mut bars = BTreeMap::new();
     let copied = ArrivalCopy::make((from, partitions), making.path(), settings, &mut |partition, at| {
-        while bars.len() <= partition as usize {
-            bars.push(progress_bar("copying", bars.len() as u32));
-        }
-        advance(&bars[partition as usize])(at);
+        advance(bars.entry(partition).or_insert_with(|| progress_bar("copying", partition)))(at);
     });
-    bars.iter().for_each(indicatif::ProgressBar::finish_and_clear);
+    bars.values().for_each(indicatif::ProgressBar::finish_and_clear);
     let copied = copied?;
     making.finish(to)?;
     let mut arrival = copied.open(&to.canonicalize()?)?;

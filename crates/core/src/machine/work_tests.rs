@@ -169,7 +169,7 @@ fn the_first_command_after_a_quiet_week_does_not_forget_everything_at_once() {
 /// What one decision of the sweeper does for each record that it ends.
 #[test]
 fn a_sweep_looks_at_no_more_rows_because_more_is_due() {
-    const RECORDS: u64 = 64;
+    const RECORDS: usize = 64;
     const ROWS_PER_RECORD_MAX: u64 = 32;
     let rows = |count: u64| {
         let mut bench = Bench::new();
@@ -179,13 +179,13 @@ fn a_sweep_looks_at_no_more_rows_because_more_is_due() {
             assert!(reserved.starts_with("APPLIED"), "{reserved}");
         }
         let (clock, mut log) = (bench.clock + 1_000, Vec::new());
-        let (ended, rows) = visits::count(|| bench.machine.expire(RECORDS as usize, clock, &mut log));
-        assert_eq!(ended as u64, RECORDS);
+        let (ended, rows) = visits::count(|| bench.machine.expire(RECORDS, clock, &mut log));
+        assert_eq!(ended, RECORDS);
         rows
     };
     let (small, large) = (rows(100), rows(10_000));
     assert!(large <= small + SLACK, "{small} rows, then {large}");
-    assert!(large <= RECORDS * ROWS_PER_RECORD_MAX, "{large} rows for {RECORDS} records");
+    assert!(large <= RECORDS as u64 * ROWS_PER_RECORD_MAX, "{large} rows for {RECORDS} records");
 }
 
 pub(super) fn writes(line: &str) -> bool {

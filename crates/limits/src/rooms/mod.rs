@@ -133,7 +133,7 @@ impl Rooms {
     pub fn check<'a>(
         &self,
         command: &Command,
-        tickets: impl Iterator<Item = &'a Ticket> + Clone,
+        tickets: &(impl Iterator<Item = &'a Ticket> + Clone),
         now_ms: TimeMs,
     ) -> Result<(), Box<NotAdmitted>> {
         let its = self.commands.get(usize::from(command.spec().number));
@@ -218,7 +218,7 @@ mod tests {
         let rooms = rooms(SALE, None);
         let first = rooms.join("sale", "u1", 1_000).expect("a ticket");
         let second = rooms.join("sale", "u2", 1_000).expect("a ticket");
-        let check = |line: &str, tickets: &[Ticket], now| rooms.check(&command(line), tickets.iter(), now);
+        let check = |line: &str, tickets: &[Ticket], now| rooms.check(&command(line), &tickets.iter(), now);
         let tickets = [first, second];
         assert_eq!(check("STOCK.TAKE hot-1 1 u1", &tickets, 1_000), Ok(()));
         let refused = check("STOCK.TAKE hot-1 1 u2", &tickets, 1_000).expect_err("it must wait");
