@@ -59,8 +59,8 @@ fn who_moves_is_killed_anywhere_under_load() {
     let second = stage.serve("second", 2);
     load.go_to(&second);
     load.go_on();
-    // Once more, with kills close to the end.
-    let late = |round: u32| took.mul_f64(0.5 + 0.04 * f64::from(round));
+    // Once more, with kills at even distances.
+    let late = |round: u32| took.mul_f64(0.2 + 0.05 * f64::from(round));
     let (killed_late, _) = move_killed(&stage, &load, ("second", "third"), late);
     let third = stage.serve("third", 2);
     load.go_to(&third);
