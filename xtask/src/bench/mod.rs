@@ -7,6 +7,7 @@ mod redis;
 mod report;
 mod sizes;
 mod streams;
+mod sweep;
 mod writer;
 
 use std::error::Error;
@@ -37,14 +38,17 @@ pub struct Options {
     /// Measure a writer beside a thousand streams of events instead, many of them unread.
     #[arg(long, conflicts_with_all = ["requests", "engine", "instructions"])]
     streams: bool,
+    /// Measure a writer while 200 000 reservations end together instead, and when all are back.
+    #[arg(long, conflicts_with_all = ["requests", "engine", "instructions", "streams"])]
+    sweep: bool,
     /// Compare flows of orders in memory with exchange-core on a JVM instead; `--requests` says how many commands each has.
-    #[arg(long, conflicts_with_all = ["engine", "instructions", "streams"])]
+    #[arg(long, conflicts_with_all = ["engine", "instructions", "streams", "sweep"])]
     orders: bool,
     /// Measure what records take in memory, in the log and in snapshots instead; `--requests` says how many of each kind.
-    #[arg(long, conflicts_with_all = ["rounds", "engine", "instructions", "streams", "orders"])]
+    #[arg(long, conflicts_with_all = ["rounds", "engine", "instructions", "streams", "sweep", "orders"])]
     sizes: bool,
-    /// Write docs/benchmarks.md, or docs/benchmarks-redis.md, docs/benchmarks-streams.md, docs/benchmarks-orders.md,
-    /// docs/benchmarks-sizes.md, or the counts to compare with.
+    /// Write docs/benchmarks.md, or docs/benchmarks-redis.md, docs/benchmarks-streams.md, docs/benchmarks-sweep.md,
+    /// docs/benchmarks-orders.md, docs/benchmarks-sizes.md, or the counts to compare with.
     #[arg(long)]
     write: bool,
 }
@@ -81,6 +85,10 @@ pub fn run(options: &Options) -> Ended {
     if options.streams {
         build()?;
         return streams::run(options.rounds, options.write);
+    }
+    if options.sweep {
+        build()?;
+        return sweep::run(options.rounds, options.write);
     }
     if !place::has_program("redis-benchmark") || !place::has_program("redis-server") {
         return Err(

@@ -100,7 +100,8 @@ pub fn page(lines: &[Line], rounds: u32, requests: u64) -> Result<String, Box<dy
          ten minutes old. `--operations-max` raises both.\n\
          - On the same cores the load generator takes its share; figures say how the servers compare, not what either \
          can do alone.\n\
-         - What a thousand streams of events cost a writer is on [a page of its own](benchmarks-streams.md).\n",
+         - What a thousand streams of events cost a writer, and 200 000 reservations that end together, is on \
+         [pages](benchmarks-streams.md) [of their own](benchmarks-sweep.md).\n",
         date.trim(),
         commit.trim(),
         HEAD.join(" | "),

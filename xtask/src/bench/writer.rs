@@ -22,6 +22,11 @@ impl Latencies {
     pub fn at(&self, hundredths: usize) -> u64 {
         self.0.get(self.0.len() * hundredths / 100).copied().unwrap_or_default()
     }
+
+    /// The longest.
+    pub fn longest(&self) -> u64 {
+        self.0.last().copied().unwrap_or_default()
+    }
 }
 
 /// A connection to the RESP port.
