@@ -124,7 +124,7 @@ fn what_was_compared_at_two_positions_is_not_put_right() {
         // The server writes the row that differs.
         if advanced == 1 {
             credit("ann");
-        };
+        }
         done
     };
     let verification = Verification::run(&mirrored.mirror, &mut tracker, &mut advance, &mut go_on);
