@@ -5,6 +5,8 @@ mod index;
 mod records;
 mod regroup;
 mod slices;
+#[cfg(test)]
+mod stamps;
 
 use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
