@@ -115,7 +115,7 @@ mod tests {
 
     /// Everything that a state holds but its operations, as a digest and as what it still keeps.
     fn held(state: &State) -> (u128, usize) {
-        (state.digest(None), state.record_count() - state.operations.len())
+        (state.digest(None), state.resource_record_count())
     }
 
     #[test]

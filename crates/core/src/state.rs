@@ -234,13 +234,15 @@ impl State {
         ended_at.saturating_add(self.settings.retention_ms) > self.settled(now)
     }
 
-    /// How many records there are of all kinds, remembered operations among them.
+    /// How many records there are of all kinds, remembered operations among them as far as they are in memory.
     #[must_use]
     pub fn record_count(&self) -> usize {
-        self.resource_record_count() + self.operations.len()
+        self.resource_record_count() + self.operations.in_memory()
     }
 
-    fn resource_record_count(&self) -> usize {
+    /// How many records there are of resources.
+    #[must_use]
+    pub fn resource_record_count(&self) -> usize {
         let resources = [
             self.accounts.record_count(),
             self.stock.record_count(),

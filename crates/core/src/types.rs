@@ -312,7 +312,8 @@ fn has_operation_id_length(text: &[u8]) -> bool {
 }
 
 /// The time in an operation id that is a `UUIDv7`, or a ULID where those count.
-pub(crate) fn time_of(id: &[u8], ulid_times: bool) -> Option<TimeMs> {
+#[must_use]
+pub fn time_of(id: &[u8], ulid_times: bool) -> Option<TimeMs> {
     match id.len() {
         36 => uuid_v7_ms(id),
         26 if ulid_times => ulid_ms(id),

@@ -56,7 +56,7 @@ impl Part {
             at: state.at,
             epoch: machine.epoch(),
             digest: state.digest(None),
-            counts: Some((state.record_count() - ids, ids)),
+            counts: Some((state.resource_record_count(), ids)),
             problems: if missing > 0 { vec![lost] } else { Vec::new() },
         }
     }

@@ -63,7 +63,8 @@ impl<'a> Plain<'a> {
     }
 
     /// The operation ID.
-    pub(crate) fn operation(&self) -> Option<&'a [u8]> {
+    #[must_use]
+    pub fn operation(&self) -> Option<&'a [u8]> {
         Some(self.operation).filter(|operation| !operation.is_empty())
     }
 

@@ -36,7 +36,7 @@ use crate::event::{
     Position,
 };
 use crate::facts;
-use crate::operations::{Encoded, Sought};
+use crate::operations::{Encoded, OldOperation, Sought};
 use crate::outcome::codes::Kind;
 use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, overload};
 use crate::packets::Prepared;
@@ -213,6 +213,27 @@ impl Machine {
         let ended_at = now.checked_sub(state.settings.retention_ms);
         state.operations.has_overdue(&state.settings, now)
             || ended_at.is_some_and(|ended_at| state.ended.first().is_some_and(|first| first <= ended_at))
+    }
+
+    /// Takes what is kept outside of memory under the id of the next command: [`OldOperation`] or nothing.
+    pub fn recall_old(&mut self, found: Option<OldOperation>) {
+        self.state.operations.recall(found);
+    }
+
+    /// Lets remembered operations leave memory; see [`Operations::let_go`](crate::operations::Operations::let_go).
+    pub fn let_go(&mut self, before: u64, count_max: usize) -> usize {
+        self.state.operations.let_go(before, count_max)
+    }
+
+    /// Takes all remembered operations that left memory back, which `outside` gives in the order of their numbers.
+    ///
+    /// # Errors
+    /// Those of `outside`.
+    pub fn take_back<E>(
+        &mut self,
+        outside: impl FnOnce(&mut dyn FnMut(&OldOperation)) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.state.operations.take_back(outside)
     }
 
     /// Finishes an operation that was interrupted between two steps.

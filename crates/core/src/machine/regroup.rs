@@ -212,7 +212,7 @@ impl Totals {
     /// Adds a partition.
     pub fn add(&mut self, state: &State) {
         self.digest = self.digest.wrapping_add(state.digest(None));
-        self.records += (state.record_count() - state.operations.len()) as u64;
+        self.records += state.resource_record_count() as u64;
         for (id, account) in state.accounts.iter().filter(|(id, _)| id.listed().is_none()) {
             self.digest = self.digest.wrapping_sub(state.digest(Some(id)));
             self.records -= 1;

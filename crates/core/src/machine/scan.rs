@@ -7,7 +7,7 @@ use crate::codec::Malformed;
 use crate::deadlines::Ended;
 use crate::digest::Sum;
 use crate::event::{Histories, Position};
-use crate::operations::Operations;
+use crate::operations::{OperationNumbers, Operations};
 use crate::pieces::PieceReader;
 use crate::state::{State, StateSettings};
 use crate::store::Slot;
@@ -105,6 +105,12 @@ impl Outline {
     pub fn receipts_in_log(&self) -> &[u64] {
         &self.in_log
     }
+
+    /// Which operations are remembered, and which of them are not in the snapshot itself.
+    #[must_use]
+    pub fn operation_numbers(&self) -> OperationNumbers {
+        self.state.operations.numbers()
+    }
 }
 
 /// Passes over the first values.
@@ -128,6 +134,9 @@ fn read_rest(state: &mut State, input: &mut PieceReader<'_>) -> Result<(), Malfo
     }
     if !input.is_empty() {
         state.campaigns.load_forgotten(input)?;
+    }
+    if !input.is_empty() {
+        state.operations.load_old(input)?;
     }
     if input.is_empty() { Ok(()) } else { Err(Malformed) }
 }

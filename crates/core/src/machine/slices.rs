@@ -76,7 +76,9 @@ impl Machine {
                 self.state.operations.put_frozen_moves(out);
                 slices.histories.put(out, slices.sequence);
             }
-            let Some(part) = self.state.sliced().nth(slices.done) else { return true };
+            let Some(part) = self.state.sliced().nth(slices.done) else {
+                return self.state.operations.put_old_slice(&mut Slice::new(out, left));
+            };
             let mut slice = Slice::new(out, left);
             if !part.put_slice(&mut slice) {
                 return false;

@@ -23,6 +23,7 @@ impl Machine {
         self.histories.put(&mut out, self.sequence);
         self.state.stock.put_forgotten(&mut out);
         self.state.campaigns.put_forgotten(&mut out);
+        self.state.operations.put_old(&mut out);
         out.finish();
     }
 
@@ -60,6 +61,10 @@ impl Machine {
         // One of a release that kept all packets ends here.
         if !input.is_empty() {
             machine.state.campaigns.load_forgotten(&mut input)?;
+        }
+        // One of a release that kept all operation ids in memory ends here.
+        if !input.is_empty() {
+            machine.state.operations.load_old(&mut input)?;
         }
         machine.state.queue_packets();
         if input.is_empty() { Ok(machine) } else { Err(Malformed) }

@@ -2,10 +2,11 @@
 
 mod answer;
 mod index;
+mod moves;
+mod old;
 mod records;
 mod regroup;
 mod slices;
-#[cfg(test)]
 mod stamps;
 
 use smallvec::SmallVec;
@@ -20,8 +21,11 @@ use crate::types::{OperationId, TimeMs};
 
 pub(crate) use answer::Encoded;
 use index::Index;
+use moves::Moves;
+pub use old::{OldOperation, OperationNumbers};
 use records::{Details, Identity, Moment, Records};
 pub(crate) use regroup::{Clashes, TakenFrom};
+use stamps::Stamps;
 
 /// An id that was looked up: its hash, and where its record is, be it out of the window or not.
 #[derive(Clone, Copy, Debug)]
@@ -77,13 +81,17 @@ pub enum Answered {
     Absent,
 }
 
-/// The records by id and in stamp order.
+/// The records by id and in stamp order. The oldest may be kept outside, where only their stamps are here.
 #[derive(Debug)]
 pub struct Operations {
     index: Index,
     records: Records,
-    /// The place of the first record; places only rise, and wrap.
+    /// The place of the first record in memory; places only rise, and wrap.
     first: u32,
+    /// The stamps of those that are outside.
+    old: Stamps,
+    /// The one of them that the next command asks for, if there is one.
+    recalled: Option<OldOperation>,
     seed: u64,
     /// The stamp of the youngest record that was forgotten for lack of space.
     forgotten_at: TimeMs,
@@ -94,30 +102,6 @@ pub struct Operations {
     frozen: Option<Box<slices::FrozenOperations>>,
 }
 
-/// How the stamps of older records compare with those of today, once the clock was put forward or back.
-#[derive(Clone, Copy, Debug, Default)]
-struct Moves {
-    /// How many of the records, from the oldest on, are from before the last move.
-    count: usize,
-    /// By how much the clock was put forward in all.
-    forward_ms: u64,
-    /// Where it was put last.
-    to_ms: TimeMs,
-}
-
-impl Moves {
-    fn put(&self, out: &mut PieceWriter<'_>) {
-        out.count(self.count);
-        out.value(&self.forward_ms);
-        out.value(&self.to_ms);
-    }
-
-    /// When the record at a place would have been made by the clock of today; rather too late than too early.
-    fn made_at(&self, place: usize, at: TimeMs) -> TimeMs {
-        if place < self.count { at.saturating_add(self.forward_ms).min(self.to_ms) } else { at }
-    }
-}
-
 impl Operations {
     /// An empty store; `seed` keys the hash of ids.
     #[must_use]
@@ -126,6 +110,8 @@ impl Operations {
             index: Index::default(),
             records: Records::default(),
             first: 0,
+            old: Stamps::default(),
+            recalled: None,
             seed,
             forgotten_at: 0,
             epochs: Vec::new(),
@@ -137,23 +123,33 @@ impl Operations {
     /// Notes that the clock was put forward or back. All that is remembered then counts as made by the new clock, at
     /// the latest just now: to remember an id too long does no harm.
     pub fn note_move(&mut self, from: TimeMs, to: TimeMs) {
-        self.moves.count = self.records.len();
+        self.moves.count = self.len();
         self.moves.forward_ms = self.moves.forward_ms.saturating_add(to.saturating_sub(from));
         self.moves.to_ms = to;
         // Ids that carry a time are refused up to here, which the clock must be able to pass.
         self.forgotten_at = self.forgotten_at.min(to);
     }
 
-    /// How many operations are stored.
+    /// How many operations are remembered, in memory and outside.
     #[must_use]
     pub fn len(&self) -> usize {
+        self.old_len() + self.records.len()
+    }
+
+    /// Whether no operation is remembered.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many of them are in memory.
+    #[must_use]
+    pub fn in_memory(&self) -> usize {
         self.records.len()
     }
 
-    /// Whether no operation is stored.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.records.is_empty()
+    fn old_len(&self) -> usize {
+        usize::try_from(self.old.len()).unwrap_or(usize::MAX)
     }
 
     /// The earliest sequence whose entry's receipt may still be asked for and is not kept here.
@@ -194,9 +190,10 @@ impl Operations {
 
     /// The record of an id that was looked up, if it is within the window.
     pub(crate) fn known(&self, sought: Sought, settings: &StateSettings, now: TimeMs) -> Option<Known> {
-        let position = self.position(sought.place?);
+        let Some(place) = sought.place else { return self.known_outside(sought.key, settings, now) };
+        let position = self.position(place);
         let (identity, details) = (self.records.identity(position)?, self.records.details(position)?);
-        let made_at = self.moves.made_at(position, details.moment.at);
+        let made_at = self.moves.made_at(self.old_len() + position, details.moment.at);
         (made_at + settings.window_ms > now).then(|| self.known_of(identity, details))
     }
 
@@ -219,13 +216,22 @@ impl Operations {
 
     /// When the oldest record would have been made by the clock of today.
     fn oldest_made_at(&self) -> Option<TimeMs> {
-        self.records.first_at().map(|at| self.moves.made_at(0, at))
+        let oldest = self.old.first_at().or_else(|| self.records.first_at());
+        oldest.map(|at| self.moves.made_at(0, at))
+    }
+
+    /// When the record at a place from the oldest on was made.
+    fn at(&self, place: usize) -> Option<TimeMs> {
+        match place.checked_sub(self.old_len()) {
+            None => self.old.at(place as u64),
+            Some(position) => self.records.details(position).map(|details| details.moment.at),
+        }
     }
 
     /// How long no new id can be stored, because it would evict one that must not be forgotten yet.
     #[must_use]
     pub fn wait_ms(&self, settings: &StateSettings, now: TimeMs) -> Option<u64> {
-        if self.records.len() < settings.operations_max {
+        if self.len() < settings.operations_max {
             return None;
         }
         let oldest = self.oldest_made_at().unwrap_or(now);
@@ -235,18 +241,15 @@ impl Operations {
     /// How many records must not be forgotten yet.
     #[must_use]
     pub fn locked_count(&self, settings: &StateSettings, now: TimeMs) -> usize {
-        let is_free = |position: usize| {
-            let details = self.records.details(position);
-            details.is_some_and(|details| {
-                self.moves.made_at(position, details.moment.at) + settings.window_ms_min <= now
-            })
+        let is_free = |place: usize| {
+            self.at(place).is_some_and(|at| self.moves.made_at(place, at) + settings.window_ms_min <= now)
         };
-        let (mut first, mut end) = (0, self.records.len());
+        let (mut first, mut end) = (0, self.len());
         while first < end {
             let middle = usize::midpoint(first, end);
             if is_free(middle) { first = middle + 1 } else { end = middle }
         }
-        self.records.len() - first
+        self.len() - first
     }
 
     /// Whether the oldest record has left the window.
@@ -302,7 +305,7 @@ impl Operations {
     /// after a quiet day does not forget a day's ids. Those that are left are not found any more all the same.
     #[inline]
     pub fn forget(&mut self, settings: &StateSettings, now: TimeMs, count_max: usize) {
-        if self.records.len() > settings.operations_max || self.has_overdue(settings, now) {
+        if self.len() > settings.operations_max || self.has_overdue(settings, now) {
             self.forget_oldest(settings, now, count_max);
         }
     }
@@ -313,8 +316,7 @@ impl Operations {
             let over = made_at + settings.window_ms <= now;
             // After a restart the limit may be lower than the number of records; none is evicted early
             // for that.
-            let crowded =
-                self.records.len() > settings.operations_max && made_at + settings.window_ms_min <= now;
+            let crowded = self.len() > settings.operations_max && made_at + settings.window_ms_min <= now;
             if !over && !crowded {
                 break;
             }
@@ -327,9 +329,12 @@ impl Operations {
 
     /// The index learns of it when it needs the room.
     fn drop_oldest(&mut self) {
-        self.save_oldest();
-        self.records.pop_front();
-        self.first = self.first.wrapping_add(1);
+        if self.old.is_empty() {
+            self.save_oldest();
+            self.records.pop_front();
+            self.first = self.first.wrapping_add(1);
+        }
+        self.old.pop_front();
         self.moves.count = self.moves.count.saturating_sub(1);
     }
 

@@ -159,10 +159,6 @@ impl Records {
         self.length
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
-        self.length == 0
-    }
-
     /// When the first record was made.
     pub(super) fn first_at(&self) -> Option<TimeMs> {
         (self.length > 0).then_some(self.first.0.at)
@@ -366,7 +362,7 @@ mod tests {
             for number in 0..SEGMENT_RECORDS as u64 + round {
                 push(&mut records, number);
             }
-            while !records.is_empty() {
+            while records.len() > 0 {
                 records.pop_front();
             }
             records.pop_front();

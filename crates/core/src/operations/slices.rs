@@ -78,6 +78,7 @@ impl Operations {
 
 impl Sliced for Operations {
     fn freeze(&mut self) {
+        self.old.freeze();
         self.frozen = Some(Box::new(FrozenOperations {
             head: Some((self.forgotten_at, self.records.len() as u64)),
             next: self.first,
@@ -112,11 +113,13 @@ impl Sliced for Operations {
     }
 
     fn remembered_bytes(&self) -> usize {
-        self.frozen.as_ref().map_or(0, |frozen| frozen.gone.iter().map(Vec::capacity).sum())
+        let gone = |frozen: &FrozenOperations| frozen.gone.iter().map(Vec::capacity).sum::<usize>();
+        self.frozen.as_ref().map_or(0, |frozen| gone(frozen)) + self.old.remembered_bytes()
     }
 
     fn thaw(&mut self) {
         self.frozen = None;
+        self.old.thaw();
     }
 }
 
