@@ -215,3 +215,23 @@ fn resources_go_from_a_partition_only_where_a_slot_leads() {
     assert_eq!(sources(0, 3, 2), [0, 1]);
     assert_eq!(sources(3, 6, 4), [1, 3]);
 }
+
+#[test]
+fn ids_that_left_memory_and_are_taken_back_are_as_they_were() {
+    let mut bench = filled(20);
+    let before = snapshot(&bench.machine);
+    let remembered = bench.machine.state().operations.numbers();
+    let outside: Vec<_> = bench.machine.state().operations.from_number(0).collect();
+    for count in [1, 7, outside.len()] {
+        assert_eq!(bench.machine.let_go(u64::MAX, count), count);
+        let numbers = bench.machine.state().operations.numbers();
+        assert_eq!((numbers.in_memory, numbers.next), (count as u64, remembered.next));
+        let gave: Result<(), ()> = bench.machine.take_back(|take| {
+            outside[..count].iter().for_each(take);
+            Ok(())
+        });
+        assert_eq!(gave, Ok(()));
+        assert!(snapshot(&bench.machine) == before, "{count} of {}", outside.len());
+    }
+    assert!(outside.len() > 20, "too few to show anything");
+}

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use scarce_core::command::{Body, Command, Envelope};
 use scarce_core::event::Entry;
 use scarce_core::machine::{Machine, MachineAnswer};
+use scarce_core::operations::OldOperation;
 use scarce_core::outcome::{Outcome, Receipt, Value};
 use scarce_core::state::StateSettings;
-use scarce_core::types::TimeMs;
+use scarce_core::types::{OperationId, TimeMs};
 
 use crate::conformance::core_target::image;
 use crate::model::Reply;
@@ -19,16 +20,40 @@ pub(super) struct Core {
     entries: Vec<Entry>,
     /// The sequences of the events of each operation, from its receipt.
     pub(super) places: BTreeMap<(String, String), (u64, u64)>,
+    /// How many operations stay in the machine, and those that have left it.
+    in_memory_max: Option<u64>,
+    outside: BTreeMap<[u64; 2], OldOperation>,
 }
 
 impl Core {
-    pub(super) fn new(settings: StateSettings) -> Self {
+    /// A core whose operations leave its memory, all but so many.
+    pub(super) fn new(settings: StateSettings, in_memory_max: Option<u64>) -> Self {
         Self {
             machine: Machine::new(settings.clone(), 0),
             settings,
             entries: Vec::new(),
             places: BTreeMap::new(),
+            in_memory_max,
+            outside: BTreeMap::new(),
         }
+    }
+
+    /// Lets the oldest operations leave the machine, as an engine does once it keeps them.
+    fn let_go(&mut self) {
+        let operations = &self.machine.state().operations;
+        let Some(before) = self.in_memory_max.map(|max| operations.numbers().next.saturating_sub(max)) else {
+            return;
+        };
+        let leaving = operations.from_number(0).take_while(|old| old.number < before);
+        self.outside.extend(leaving.map(|old| (old.key, old)));
+        self.machine.let_go(before, usize::MAX);
+    }
+
+    /// Gives the machine what has left it under an id, as an engine does before each command.
+    pub(super) fn recall(&mut self, namespace: &str, id: Option<&OperationId>) {
+        let Some(id) = id.filter(|_| self.in_memory_max.is_some()) else { return };
+        let key = self.machine.state().operations.key_of(namespace, id);
+        self.machine.recall_old(self.outside.get(&key).cloned());
     }
 
     /// Appends new log entries; returns the names of their events.
@@ -67,6 +92,7 @@ impl Core {
     }
 
     pub(super) fn submit(&mut self, envelope: &Envelope, clock: TimeMs) -> Result<Reply, String> {
+        self.recall(&envelope.namespace, asked(envelope));
         let foretold = self.check_dry_run(envelope, clock)?;
         let mut log = Vec::new();
         let (before, logged) = (self.machine.sequence(), self.entries.len());
@@ -77,6 +103,7 @@ impl Core {
             return Err(format!("a dry run foretold {foretold} for {}", receipt.outcome));
         }
         self.check_place(envelope, &receipt, before)?;
+        self.let_go();
         for cut in logged..self.entries.len() {
             if self.entries[cut].head.more {
                 self.check_interrupted(envelope, &receipt, cut, clock)?;
@@ -118,11 +145,7 @@ impl Core {
     /// a duplicate repeats the first receipt.
     fn check_place(&mut self, envelope: &Envelope, receipt: &Receipt, before: u64) -> Result<(), String> {
         let place = (receipt.sequence_first, receipt.sequence_last);
-        let operation = match &envelope.body {
-            Body::Single(Command::OperationResolve(resolve)) => Some(&resolve.operation),
-            _ => envelope.common.operation.as_ref(),
-        };
-        let key = operation.map(|id| (envelope.namespace.to_string(), id.to_string()));
+        let key = asked(envelope).map(|id| (envelope.namespace.to_string(), id.to_string()));
         if receipt.replayed {
             let first = key.and_then(|key| self.places.get(&key).copied());
             return if first == Some(place) {
@@ -166,11 +189,20 @@ impl Core {
         let before = self.machine.state().digest(None);
         self.machine = Machine::new(self.settings.clone(), 0);
         self.entries.iter().for_each(|entry| self.machine.apply(entry));
+        self.let_go();
         if self.machine.state().digest(None) == before {
             Ok(())
         } else {
             Err("the folded log is not the state".to_owned())
         }
+    }
+}
+
+/// The operation that an envelope is about.
+fn asked(envelope: &Envelope) -> Option<&OperationId> {
+    match &envelope.body {
+        Body::Single(Command::OperationResolve(resolve)) => Some(&resolve.operation),
+        _ => envelope.common.operation.as_ref(),
     }
 }
 
