@@ -1,6 +1,8 @@
 //! What a partition counts. Its owner is the only one that writes, so counting is a load and a store
 //! and no locked instruction; readers see values that are at most one turn old.
 
+mod runs;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -9,6 +11,8 @@ use scarce_core::outcome::Code;
 
 use crate::engine::{Failure, Request};
 use crate::slow::SlowCommands;
+
+pub use runs::RunMetrics;
 
 /// Command numbers are below this; 0 stands for atomic batches.
 const NUMBERS: usize = 128;
@@ -236,6 +240,8 @@ pub struct PartitionMetrics {
     pub log_bytes: Counter,
     /// Snapshots, where the engine makes any.
     pub snapshots: SnapshotMetrics,
+    /// Operation ids in files, where the engine keeps some there.
+    pub runs: RunMetrics,
     /// How far back the log reaches; written by what trims it.
     pub log_reach: LogReach,
     /// The last slow commands.
@@ -262,6 +268,7 @@ impl Default for PartitionMetrics {
             commits: Durations::default(),
             log_bytes: Counter::default(),
             snapshots: SnapshotMetrics::default(),
+            runs: RunMetrics::default(),
             log_reach: LogReach::default(),
             slow_commands: SlowCommands::default(),
         }

@@ -8,6 +8,7 @@ mod pipeline;
 mod process;
 mod push;
 mod reconciliations;
+mod runs;
 mod snapshots;
 mod tls;
 
@@ -143,6 +144,7 @@ impl Collector for OfEngine {
         levels(&mut encoder, &partitions)?;
         operations_max(&mut encoder, &*self.engine)?;
         readiness(&mut encoder, &*self.engine)?;
+        runs::encode(&mut encoder, &partitions)?;
         snapshots::encode(&mut encoder, &partitions)?;
         slow_commands(&mut encoder, &partitions)?;
         pipeline::projections(&mut encoder, &partitions, &self.flows.statuses)?;
