@@ -42,6 +42,8 @@ mod recovery;
 pub mod relocation;
 mod restore;
 mod run;
+#[cfg(test)]
+mod runs;
 mod settings;
 pub mod snapshot;
 pub mod storage;
