@@ -3,7 +3,10 @@
 
 mod file;
 mod filter;
+mod floor;
+mod merge;
 mod record;
+mod writer;
 
 use crate::storage::StorageError;
 
