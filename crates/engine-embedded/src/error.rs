@@ -10,6 +10,7 @@ use crate::memory::TooLarge;
 use crate::receipts::ReceiptsError;
 use crate::relocation::MarkError;
 use crate::restore::RestoreError;
+use crate::runs::RunError;
 use crate::snapshot::SnapshotError;
 use crate::storage::StorageError;
 use scarce_core::machine::regroup::RegroupError;
@@ -36,6 +37,9 @@ pub enum EmbeddedError {
     /// Receipts that left the log are unusable.
     #[error(transparent)]
     Receipts(#[from] ReceiptsError),
+    /// Operations that left memory are unusable.
+    #[error(transparent)]
+    Runs(#[from] RunError),
     /// The disk failed.
     #[error(transparent)]
     Storage(#[from] StorageError),

@@ -42,7 +42,6 @@ mod recovery;
 pub mod relocation;
 mod restore;
 mod run;
-#[cfg(test)]
 mod runs;
 mod settings;
 pub mod snapshot;
@@ -68,5 +67,6 @@ pub use receipts::ReceiptsError;
 pub use recovery::{RecoveryProgress, machine_settings, newest_machine, verify_partition};
 pub use restore::{RestoreError, Restored, Until, restore_partition};
 pub use run::{Port, SilentPort};
+pub use runs::RunError;
 pub use scarce_core::event::epoch;
 pub use settings::{ClockChoice, EmbeddedSettings, SystemClock};
