@@ -215,7 +215,7 @@ pub(crate) fn each_wanted(
 }
 
 /// Moves `rest` to the entry that ends at a sequence; those before it are skipped without being decoded.
-fn entry_ending_at(rest: &mut &[u8], sequence: u64) -> Result<Option<Entry>, Malformed> {
+pub(crate) fn entry_ending_at(rest: &mut &[u8], sequence: u64) -> Result<Option<Entry>, Malformed> {
     while !rest.is_empty() {
         let mut input = Input::new(rest);
         Entry::skip(&mut input)?;

@@ -6,7 +6,9 @@ mod file;
 mod filter;
 mod floor;
 mod merge;
+mod outcomes;
 mod record;
+mod spiller;
 #[cfg(test)]
 mod tests;
 mod writer;
@@ -24,6 +26,7 @@ use crate::storage::{Storage, StorageError};
 
 pub(crate) use file::Run;
 pub(crate) use floor::RunFloor;
+pub(crate) use spiller::{SpillSettings, Spiller, SpillerEnd};
 use writer::{Follows, write_run};
 
 /// How many records are in memory at most to be put in another order.
