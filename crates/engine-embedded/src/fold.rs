@@ -59,3 +59,10 @@ pub(crate) fn fold_entry(machine: &mut Machine, entry: &Entry) -> Result<(), Fol
     machine.apply(entry);
     Ok(())
 }
+
+/// The same for a machine that nobody asks for ids: it keeps none in memory.
+pub(crate) fn fold_without_ids(machine: &mut Machine, payload: &[u8]) -> Result<(), FoldError> {
+    fold(machine, payload)?;
+    machine.let_go(u64::MAX, usize::MAX);
+    Ok(())
+}

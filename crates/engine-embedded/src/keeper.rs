@@ -32,6 +32,7 @@ use crate::progress::CommitProgress;
 use crate::reach;
 use crate::receipts::MovedReceipts;
 use crate::recovery::newest_at;
+use crate::runs::RunFloor;
 use crate::snapshot;
 
 /// Where the keeper reports what it was asked for.
@@ -66,6 +67,7 @@ pub(crate) struct Keeper {
     pub(crate) log: Arc<dyn PartitionLog>,
     pub(crate) slices: SliceAsker,
     pub(crate) receipts: Arc<MovedReceipts>,
+    pub(crate) run_floor: Arc<RunFloor>,
     pub(crate) progress: Arc<CommitProgress>,
     pub(crate) memory: Arc<Memory>,
     pub(crate) memory_share: Arc<PartitionShare>,

@@ -69,4 +69,4 @@ pub use restore::{RestoreError, Restored, Until, restore_partition};
 pub use run::{Port, SilentPort};
 pub use runs::RunError;
 pub use scarce_core::event::epoch;
-pub use settings::{ClockChoice, EmbeddedSettings, SystemClock};
+pub use settings::{ClockChoice, EmbeddedSettings, OPERATIONS_IN_MEMORY, SystemClock};

@@ -10,7 +10,7 @@ use scarce_engine::Image;
 
 use crate::EmbeddedError;
 use crate::deployment::Deployment;
-use crate::fold::{FoldError, fold};
+use crate::fold::{FoldError, fold_without_ids};
 use crate::image::SnapshotImage;
 use crate::journal::{self, Verification};
 use crate::partition::PartitionHome;
@@ -187,7 +187,7 @@ pub fn verify_snapshots(
         from,
         durable_through,
         &mut |frame| {
-            fold(&mut machine, frame.payload)?;
+            fold_without_ids(&mut machine, frame.payload)?;
             check.reach(&machine);
             Ok(())
         },

@@ -5,6 +5,7 @@ mod clock;
 mod commits;
 mod digests;
 mod levels;
+pub(crate) mod old;
 mod recall;
 mod room;
 pub(crate) mod slices;
@@ -16,7 +17,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Sender, bounded};
 use scarce_core::command::{Command, Envelope};
 use scarce_core::machine::{Machine, MachineAnswer};
-use scarce_core::outcome::{Durability, Receipt};
+use scarce_core::outcome::{Durability, Receipt, overload};
 use scarce_core::state;
 use scarce_core::types::TimeMs;
 use scarce_engine::clock::{Clock, ClockNote};
@@ -31,12 +32,14 @@ use crate::log::{LogReader, LogWriter, PartitionLog};
 use crate::memory::{Memory, PartitionShare};
 use crate::partition::PartitionHome;
 use crate::receipts::MovedReceipts;
+use crate::runs::FoundRuns;
 use crate::snapshot::Newest;
 use crate::sweep::{SWEEP_RECORDS_MAX, SweepPace};
 use crate::waker::OwnerWaker;
 use crate::{ClockChoice, EmbeddedError, EmbeddedSettings};
 use digests::{DIGEST_WORK, digest_of};
 use levels::LockedCount;
+use old::OldOperations;
 use slices::{SliceAsker, SliceGiver};
 
 /// An answer, and the batch that must be durable before the answer may leave.
@@ -60,6 +63,7 @@ pub(crate) struct OwnerParts<'a> {
     pub(crate) settings: &'a EmbeddedSettings,
     pub(crate) clock_note: Option<ClockNote>,
     pub(crate) memory: Arc<Memory>,
+    pub(crate) runs: FoundRuns,
 }
 
 /// A partition's state, the batch that is being decided, and the way to the disk.
@@ -84,6 +88,8 @@ pub struct Owner {
     keeper: Option<(Sender<KeeperTask>, std::thread::JoinHandle<()>)>,
     reader: Box<dyn LogReader>,
     receipts: Arc<MovedReceipts>,
+    /// The ids that are not in memory.
+    old: OldOperations,
     memory: Arc<Memory>,
     memory_share: Arc<PartitionShare>,
     locked: LockedCount,
@@ -109,7 +115,7 @@ const MAIL_WORK_MAX: u64 = 20_000;
 impl Owner {
     pub(crate) fn start(parts: OwnerParts<'_>) -> Result<Self, EmbeddedError> {
         let OwnerParts { machine, writer, log, home, newest, unsaved_bytes, .. } = parts;
-        let OwnerParts { state_settings, settings, clock_note, memory, .. } = parts;
+        let OwnerParts { state_settings, settings, clock_note, memory, runs, .. } = parts;
         let waker = OwnerWaker::default();
         let committer = Committer::start(writer, home.partition, waker.clone(), settings.slow)?;
         note_newest(&committer.progress.metrics().snapshots, &newest);
@@ -125,6 +131,7 @@ impl Owner {
             log: log.clone(),
             slices,
             receipts: receipts.clone(),
+            run_floor: Arc::default(),
             progress: committer.progress.clone(),
             memory: memory.clone(),
             memory_share: memory_share.clone(),
@@ -134,6 +141,7 @@ impl Owner {
             unsaved_bytes,
             done: KeeperRecord::new(),
         };
+        let old = OldOperations::start(&keeper, settings, waker.clone(), runs, &machine)?;
         let keeper = keeper.start()?;
         let inbox = Inbox::new(
             settings.inbox_batches_max,
@@ -159,6 +167,7 @@ impl Owner {
             keeper: Some((keeper_sender, keeper)),
             reader: log.reader(),
             receipts,
+            old,
             memory_share,
             locked: LockedCount::default(),
             memory,
@@ -260,6 +269,9 @@ impl Owner {
 
     fn read(&mut self, namespace: &str, command: &Command) -> Result<Receipt, Failure> {
         let now = self.time();
+        if let Command::OperationGet(get) = command {
+            self.recall_old(namespace, &get.operation)?;
+        }
         match self.machine.query(namespace, command, now) {
             MachineAnswer::Receipt(receipt) => Ok(receipt),
             MachineAnswer::Replay(replay) => self.read_back(replay),
@@ -293,6 +305,9 @@ impl Owner {
         self.committer.progress.check_ready()?;
         if self.open.len() >= 2 * self.commit_bytes_max {
             return Err(Failure::Overloaded { queue: "commit" });
+        }
+        if self.old.is_overrun(self.machine.state().operations.in_memory()) {
+            return Err(Failure::Overloaded { queue: overload::OPERATIONS });
         }
         if self.consumers.is_overrun(self.machine.sequence()) {
             return Err(Failure::Overloaded { queue: scarce_engine::consumers::QUEUE });
@@ -389,7 +404,10 @@ impl Owner {
     pub(crate) fn is_busy(&self) -> bool {
         let idle = self.durable() >= self.handed_over;
         let has_mail = self.begun.is_some() || self.inbox.depth() > 0;
-        (idle && !self.open.is_empty()) || (has_mail && self.has_reserve()) || self.has_slice_to_give()
+        (idle && !self.open.is_empty())
+            || (has_mail && self.has_reserve())
+            || self.has_slice_to_give()
+            || self.has_old_to_let_go()
     }
 
     /// Makes everything decided durable, and gives up a snapshot that is not whole. The keeper is waited for only when
@@ -411,6 +429,7 @@ impl Owner {
     fn stop_threads(&mut self) {
         self.abandon_slices();
         self.committer.finish();
+        self.old.stop();
         if let Some((tasks, thread)) = self.keeper.take() {
             // A keeper that ended by a panic takes no message and has nothing left to lose.
             let _ = tasks.send(KeeperTask::Stop);

@@ -14,11 +14,12 @@ use scarce_engine::random;
 use crate::commit::milliseconds;
 use crate::deployment::Deployment;
 use crate::error::explain;
-use crate::fold::{FoldError, fold};
+use crate::fold::{FoldError, fold, fold_without_ids};
 use crate::journal::{self, JournalWriter, RecoveryStart};
 use crate::memory::{Memory, TooLarge};
 use crate::owner::OwnerParts;
 use crate::partition::PartitionHome;
+use crate::runs::{self, FoundRuns};
 use crate::snapshot::{self, Newest, SnapshotError, SnapshotInfo, SnapshotReader};
 use crate::storage::Storage;
 use crate::{EmbeddedError, EmbeddedSettings, Owner};
@@ -119,6 +120,8 @@ pub(crate) fn recover_owner(
 ) -> Result<Owner, EmbeddedError> {
     let state_settings = machine_settings(&settings.state, deployment);
     let (mut machine, newest) = newest_machine_at(home, &state_settings)?;
+    let runs = FoundRuns::open(home)?;
+    machine.let_go(runs.end(), usize::MAX);
     let durable_through = newest.durable_through();
     let begun = home.storage.list()?.iter().any(|name| name == BEGUN_MARK);
     let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: !begun };
@@ -133,6 +136,7 @@ pub(crate) fn recover_owner(
         start,
         &mut |frame| {
             fold(&mut machine, frame.payload)?;
+            machine.let_go(runs.end(), usize::MAX);
             unsaved_bytes += frame.payload.len() as u64;
             Ok(check.note(frame.payload.len())?)
         },
@@ -145,12 +149,13 @@ pub(crate) fn recover_owner(
     )
     .map_err(|error| check.too_large.map_or_else(|| error.into(), EmbeddedError::Memory))?;
     log.finish(&recovered);
+    runs.check(home, &machine, machine.state().operations.numbers())?;
     if !begun {
         home.storage.create(BEGUN_MARK)?.sync_data()?;
         home.storage.sync_directory()?;
     }
     let (last_epoch, writer) = (recovered.last_epoch, recovered.writer);
-    let start = OwnerStart { machine, newest, writer, last_epoch, unsaved_bytes };
+    let start = OwnerStart { machine, newest, writer, last_epoch, unsaved_bytes, runs };
     start_owner(home, deployment, settings, clock_note, memory, start)
 }
 
@@ -163,6 +168,8 @@ pub(crate) struct OwnerStart {
     pub(crate) last_epoch: u64,
     /// How much journal lies behind the newest snapshot.
     pub(crate) unsaved_bytes: u64,
+    /// The operations that are not in memory.
+    pub(crate) runs: FoundRuns,
 }
 
 /// Starts an owner, in an epoch of its own.
@@ -174,7 +181,7 @@ pub(crate) fn start_owner(
     memory: &Arc<Memory>,
     start: OwnerStart,
 ) -> Result<Owner, EmbeddedError> {
-    let OwnerStart { mut machine, newest, writer, last_epoch, unsaved_bytes } = start;
+    let OwnerStart { mut machine, newest, writer, last_epoch, unsaved_bytes, runs } = start;
     let state_settings = machine_settings(&settings.state, deployment);
     let salt = settings.epoch_salt.map_or_else(random_salt, Ok)?;
     machine.set_epoch(epoch::next(machine.epoch().max(last_epoch), salt));
@@ -192,6 +199,7 @@ pub(crate) fn start_owner(
         settings,
         clock_note,
         memory,
+        runs,
     })
 }
 
@@ -324,7 +332,7 @@ pub fn verify_partition(
         &home.journal_settings(),
         durable_through,
         &mut |frame| {
-            fold(&mut machine, frame.payload)?;
+            fold_without_ids(&mut machine, frame.payload)?;
             let sequence = machine.sequence();
             let known = digests.iter().find(|(at, ..)| *at == sequence && *at > since);
             if let Some((_, digest, _)) = known {
@@ -339,6 +347,9 @@ pub fn verify_partition(
     )?;
     match damage {
         Some(error) => Err(error.into()),
-        None => Ok((machine, verification)),
+        None => {
+            runs::verify(&home, &settings, &machine)?;
+            Ok((machine, verification))
+        }
     }
 }

@@ -96,6 +96,7 @@ pub(crate) fn run(mut owner: Owner, mut port: Box<dyn Port>, stop: &Stop) -> Res
         owner.serve_inbox();
         owner.sweep();
         owner.give_slice();
+        owner.tend_old();
         if owner.is_alone() {
             commit_here(&mut owner, &mut *port, sendable);
         } else {

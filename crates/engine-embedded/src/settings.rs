@@ -57,6 +57,9 @@ impl ClockChoice {
 /// How many events may wait for the slowest consumer by default: some ten gigabytes of journal.
 const OUTFLOW_LAG_MAX: u64 = 100_000_000;
 
+/// How many operation ids stay in memory by default: some 170 megabytes.
+pub const OPERATIONS_IN_MEMORY: usize = 4_000_000;
+
 /// What may be set.
 #[derive(Clone, Debug)]
 pub struct EmbeddedSettings {
@@ -70,6 +73,8 @@ pub struct EmbeddedSettings {
     pub snapshot_bytes: u64,
     /// How long events stay in the journal at least, though no snapshot and no consumer needs them any more.
     pub log_retention: Duration,
+    /// How many operation ids of a partition stay in memory; older ones are on disk.
+    pub operations_in_memory_max: usize,
     /// How many batches from other threads may wait for a partition.
     pub inbox_batches_max: usize,
     /// How many bytes of log may be decided ahead of the disk.
@@ -94,6 +99,7 @@ impl Default for EmbeddedSettings {
             segment_bytes: 64 << 20,
             snapshot_bytes: 512 << 20,
             log_retention: Duration::ZERO,
+            operations_in_memory_max: OPERATIONS_IN_MEMORY,
             inbox_batches_max: 1_024,
             commit_bytes_max: 2 << 20,
             outflow_lag_max: OUTFLOW_LAG_MAX,

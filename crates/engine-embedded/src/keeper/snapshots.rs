@@ -31,6 +31,7 @@ impl Keeper {
             Some((listed, info)) => (info, self.check(&listed.name, &info)?),
             None => self.write_new()?,
         };
+        self.run_floor.note(info.sequence, outline.operation_numbers().oldest);
         let segments_retired = self.remove_old(&Remembered::of(&outline, self.log.first_sequence()))?;
         if segments_retired.is_none() {
             let partition = self.home.partition;

@@ -50,6 +50,7 @@ impl Keeper {
     fn retire(&self, remembered: &Remembered) -> Result<u64, EmbeddedError> {
         let oldest = snapshot::retain(&*self.home.storage, &self.home.snapshot_owner(), 1)?;
         let Some(oldest) = oldest else { return Ok(0) };
+        self.run_floor.keep_from(oldest);
         self.save_consumers();
         let floor = self.floor(oldest, remembered.at)?.min(self.progress.not_kept_through());
         let before = floor + 1;

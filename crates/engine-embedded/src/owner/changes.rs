@@ -14,7 +14,11 @@ impl Owner {
     /// Decides a change, unless anything stands against it, and gives its receipt to `take` with the batch that must be
     /// durable before it may leave. False if [`Owner::serve`] must be asked instead; then nothing was done.
     pub fn decide(&mut self, envelope: &Envelope, take: &mut dyn FnMut(&Receipt, u64)) -> bool {
-        if wants_replicas(envelope) || self.memory.check_ready().is_err() || self.check_room().is_err() {
+        if wants_replicas(envelope)
+            || self.memory.check_ready().is_err()
+            || self.check_room().is_err()
+            || self.recall_old_of(envelope).is_err()
+        {
             return false;
         }
         let MachineAnswer::Receipt(mut receipt) = self.submit(envelope) else { return false };
@@ -29,7 +33,7 @@ impl Owner {
     /// the batch that must be durable before that may leave. None if [`Owner::decide`] must be asked instead; then nothing
     /// was done.
     pub fn decide_plain(&mut self, plain: &Plain<'_>) -> Option<([i64; 2], u64)> {
-        if self.memory.check_ready().is_err() || self.check_room().is_err() {
+        if self.memory.check_ready().is_err() || self.check_room().is_err() || self.may_be_old(plain) {
             return None;
         }
         let now = self.time();
@@ -43,6 +47,7 @@ impl Owner {
     pub(super) fn write(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
         self.check_room()?;
         let now = self.time();
+        self.recall_old_of(envelope)?;
         if !self.has_memory(envelope, now) {
             return Err(Failure::Overloaded { queue: overload::MEMORY });
         }
@@ -74,6 +79,7 @@ impl Owner {
     pub(super) fn dry_run(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
         self.committer.progress.check_changing()?;
         let now = self.time();
+        self.recall_old_of(envelope)?;
         self.begin_batch();
         match self.machine.dry_run(envelope, now, &mut self.open) {
             MachineAnswer::Receipt(receipt) => Ok(receipt),

@@ -29,8 +29,10 @@ impl Owner {
         self.count_locked();
         let (state, apart) = (self.machine.state(), self.clock.apart());
         self.memory_share.set(state.record_count() as u64, state.reusable_bytes() as u64);
+        let metrics = self.committer.progress.metrics();
+        metrics.runs.note_ids(state.operations.in_memory() as u64, self.old.reads());
         let lag = self.due_at().map_or(0, |due| self.machine.now().saturating_sub(due));
-        self.committer.progress.metrics().set_levels(Levels {
+        metrics.set_levels(Levels {
             operations: state.operations.len() as u64,
             operations_locked: self.locked.count,
             deadlines: state.deadlines.len() as u64,

@@ -18,6 +18,9 @@ impl Owner {
             return None;
         }
         let now = self.time();
+        if let Err(failure) = self.recall_old_of(envelope) {
+            return Some((Err(failure), 0));
+        }
         let (answer, rests_on) = self.machine.recall(envelope, now)?;
         Some(match answer {
             MachineAnswer::Receipt(receipt) => (Ok(receipt), rests_on),

@@ -122,6 +122,13 @@ struct Slicing {
     remembered_max: Option<u64>,
 }
 
+impl SliceGiver {
+    /// Whether a snapshot is being given.
+    pub(super) const fn is_giving(&self) -> bool {
+        self.slicing.is_some()
+    }
+}
+
 impl Owner {
     /// Gives the next slice of a snapshot, if one is asked for.
     pub(crate) fn give_slice(&mut self) {

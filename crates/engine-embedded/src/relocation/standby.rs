@@ -141,10 +141,10 @@ impl Standby {
         clock_note: Option<ClockNote>,
         memory: &Arc<Memory>,
     ) -> Result<Owner, EmbeddedError> {
-        let Opened { mut home, machine, newest, writer, unsaved_bytes } = self.opened;
+        let Opened { mut home, machine, newest, writer, unsaved_bytes, runs } = self.opened;
         home.segment_bytes = settings.segment_bytes;
         let last_epoch = machine.epoch();
-        let start = OwnerStart { machine, newest, writer, last_epoch, unsaved_bytes };
+        let start = OwnerStart { machine, newest, writer, last_epoch, unsaved_bytes, runs };
         start_owner(&home, deployment, settings, clock_note, memory, start)
     }
 }

@@ -16,6 +16,7 @@ use crate::look::PartitionFiles;
 use crate::partition::PartitionHome;
 use crate::receipts;
 use crate::recovery::{BEGUN_MARK, look_at, machine_settings, newest_machine_at, random_salt};
+use crate::runs::FoundRuns;
 use crate::snapshot::Newest;
 use plan::{RestorePlan, copy_file, good_snapshots};
 
@@ -175,6 +176,8 @@ pub(crate) struct Opened {
     pub(crate) writer: JournalWriter,
     /// How much journal lies behind the newest snapshot.
     pub(crate) unsaved_bytes: u64,
+    /// The operations that are not in memory.
+    pub(crate) runs: FoundRuns,
 }
 
 /// Copies what a partition consists of up to a place into an empty directory.
@@ -232,6 +235,8 @@ impl Copied {
         let mut home = look_at(&target.storage, target.deployment, target.partition);
         home.segment_bytes = self.plan.segment_bytes;
         let (mut machine, newest) = newest_machine_at(&home, settings)?;
+        let runs = FoundRuns::open(&home)?;
+        machine.let_go(runs.end(), usize::MAX);
         let durable_through = newest.durable_through();
         let start = RecoveryStart { sequence: machine.sequence() + 1, durable_through, create: false };
         let mut unsaved_bytes = 0;
@@ -241,7 +246,9 @@ impl Copied {
             start,
             &mut |frame| {
                 unsaved_bytes += frame.payload.len() as u64;
-                Ok(fold(&mut machine, frame.payload)?)
+                fold(&mut machine, frame.payload)?;
+                machine.let_go(runs.end(), usize::MAX);
+                Ok(())
             },
             &mut |_| {},
         )?;
@@ -252,6 +259,7 @@ impl Copied {
         if !is_same {
             return Err(RestoreError::Differs { partition: home.partition }.into());
         }
-        Ok(Opened { home, machine, newest, writer: recovered.writer, unsaved_bytes })
+        runs.check(&home, &machine, machine.state().operations.numbers())?;
+        Ok(Opened { home, machine, newest, writer: recovered.writer, unsaved_bytes, runs })
     }
 }
