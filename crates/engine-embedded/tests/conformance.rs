@@ -23,10 +23,12 @@ struct EmbeddedTarget {
     running: Option<(Arc<Embedded>, Running)>,
     events_read: Vec<u64>,
     restarts: u64,
+    /// How many operation ids stay in memory.
+    operations_in_memory_max: usize,
 }
 
 impl EmbeddedTarget {
-    fn new() -> Self {
+    fn new(operations_in_memory_max: usize) -> Self {
         Self {
             setup: Setup::default(),
             clock: ManualClock::default(),
@@ -35,6 +37,7 @@ impl EmbeddedTarget {
             running: None,
             events_read: Vec::new(),
             restarts: 0,
+            operations_in_memory_max,
         }
     }
 
@@ -43,6 +46,7 @@ impl EmbeddedTarget {
             partitions: self.setup.partitions,
             state: self.setup.settings.clone(),
             segment_bytes: 1 << 20,
+            operations_in_memory_max: self.operations_in_memory_max,
             clock: ClockChoice::Manual(self.clock.clone()),
             ..EmbeddedSettings::default()
         };
@@ -110,7 +114,7 @@ impl Target for EmbeddedTarget {
 
     fn reset(&mut self, setup: &Setup) -> Result<(), String> {
         self.stop()?;
-        *self = Self { restarts: self.restarts, ..Self::new() };
+        *self = Self { restarts: self.restarts, ..Self::new(self.operations_in_memory_max) };
         self.setup = setup.clone();
         self.disks = (0..setup.partitions).map(|_| FaultyDisk::new()).collect();
         self.events_read = vec![0; setup.partitions as usize];
@@ -189,11 +193,20 @@ impl Target for EmbeddedTarget {
     }
 }
 
-#[test]
-fn the_embedded_engine_answers_as_the_tables_say() {
+fn play(operations_in_memory_max: usize) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let suite = Suite::load(&folder).unwrap_or_else(|failures| panic!("{failures:?}"));
-    let report = suite.run(&mut EmbeddedTarget::new());
+    let report = suite.run(&mut EmbeddedTarget::new(operations_in_memory_max));
     eprintln!("{report}");
     assert!(report.failures.is_empty(), "{} rows are not as the tables say", report.failures.len());
+}
+
+#[test]
+fn the_embedded_engine_answers_as_the_tables_say() {
+    play(EmbeddedSettings::default().operations_in_memory_max);
+}
+
+#[test]
+fn it_answers_the_same_when_every_id_leaves_memory_at_once() {
+    play(0);
 }

@@ -1,6 +1,7 @@
 //! The embedded engine in process: restarts, receipts, blocked and failed syncs, turns.
 
 mod duplicates;
+mod old;
 mod receipts;
 mod restarts;
 mod resting;

@@ -21,6 +21,7 @@ pub(crate) struct Bench {
     pub(crate) disk: FaultyDisk,
     pub(crate) clock: ManualClock,
     pub(crate) outflow_lag_max: u64,
+    pub(crate) operations_in_memory_max: usize,
     pub(crate) engine: Option<(Arc<Embedded>, Running)>,
 }
 
@@ -35,7 +36,8 @@ impl Bench {
 
     pub(crate) fn on(root: FaultyDisk, disk: FaultyDisk, clock: ManualClock) -> Self {
         let outflow_lag_max = EmbeddedSettings::default().outflow_lag_max;
-        Self { root, disk, clock, outflow_lag_max, engine: None }
+        let operations_in_memory_max = EmbeddedSettings::default().operations_in_memory_max;
+        Self { root, disk, clock, outflow_lag_max, operations_in_memory_max, engine: None }
     }
 
     pub(crate) fn settings(&self) -> EmbeddedSettings {
@@ -45,6 +47,7 @@ impl Bench {
             segment_bytes: 64 << 10,
             clock,
             outflow_lag_max,
+            operations_in_memory_max: self.operations_in_memory_max,
             slow: Some(SLOW),
             ..EmbeddedSettings::default()
         }
@@ -52,6 +55,16 @@ impl Bench {
 
     pub(crate) fn start(&mut self) {
         self.start_with(|| Box::new(SilentPort::default()));
+    }
+
+    /// Starts, or says why it does not.
+    pub(crate) fn try_start(&mut self) -> Result<(), String> {
+        let settings = self.settings();
+        let files = DeploymentFiles { root: self.root.storage(), partitions: vec![self.disk.storage()] };
+        let recovered = open_files(&files, &settings, &mut |_| {}).map_err(|error| error.to_string())?;
+        let started = recovered.start(|_, _| Ok(Box::new(SilentPort::default())));
+        self.engine = Some(started.map_err(|error| error.to_string())?);
+        Ok(())
     }
 
     pub(crate) fn start_with(&mut self, port: impl Fn() -> Box<dyn Port>) {
