@@ -312,7 +312,9 @@ settings! {
     memory_max: MemoryMax, "limits.memory_max" = Some("80%"), "SIZE" {}
         "How much memory the embedded engine may take: a size such as 6GiB, a share of the machine's or the control group's such as 80%, or off; near it new operation ids and new records are refused.";
     operations_max: Option<u64>, "limits.operations_max" = None, "N" {min: 1, max: 4_294_967_295, unit: Some("ids")}
-        "How many operation ids each partition remembers at most; 16000000 where it is not set, or as many as fit into a sixth of the memory budget.";
+        "How many operation ids each partition remembers at most, those on disk too; 16000000 where it is not set.";
+    operations_in_memory_max: Option<u64>, "limits.operations_in_memory_max" = None, "N" {max: 1_000_000_000, unit: Some("ids")}
+        "How many operation ids each partition of the embedded engine keeps in memory, the others are on disk; 4000000 where it is not set, or as many as fit into a sixth of the memory budget.";
     receipt_retention_ms: u64, "limits.receipt_retention_ms" = Some("7776000000"), "TIME" {min: 1, max: 3_153_600_000_000, unit: Some("ms")}
         "How long the receipt of a sale stays in memory, and its units can be returned, and claims of red packets after the end of their campaign; then they are in the history and the log only.";
     outflow_lag_max: Option<u64>, "limits.outflow_lag_max" = None, "N" {min: 1, unit: Some("events")}

@@ -5,7 +5,7 @@ use rustix::process::{Resource, getrlimit};
 use scarce_core::state::StateSettings;
 use scarce_server::serve::descriptors;
 use scarce_server::serve::machine::{Cgroup, Memory};
-use scarce_server::serve::memory::{OPERATION_BYTES, operations_max};
+use scarce_server::serve::memory::{OPERATION_BYTES, operations_in_memory_max, operations_max};
 use scarce_settings::ServerSettings;
 use serde_json::json;
 
@@ -48,13 +48,13 @@ fn memory(settings: &ServerSettings, cgroup: &Cgroup) -> Finding {
     let free = available.map(|bytes| format!(", {} of the machine's available", HumanBytes(bytes)));
     let budget = settings.memory_max.bytes_of(Some(limit));
     let text = format!("{} {kind}{}; {}", HumanBytes(limit), free.unwrap_or_default(), budget_text(budget));
-    let ids = operations_max(settings) as u64 * u64::from(settings.partitions) * OPERATION_BYTES;
+    let ids = operations_in_memory_max(settings) as u64 * u64::from(settings.partitions) * OPERATION_BYTES;
     Finding::ok(NAME, text)
         .warn_if(
             ids > budget.unwrap_or(limit) / 3,
             format!(
-                "the ids remembered come to {} when their number is reached, beside the state itself and what a snapshot \
-                 takes: lower --operations-max, or give it more memory",
+                "the ids in memory come to {} when their number is reached, beside the state itself and what a snapshot \
+                 takes: lower --operations-in-memory-max, or give it more memory",
                 HumanBytes(ids)
             ),
         )

@@ -73,6 +73,7 @@ fn engine_settings(
         state,
         segment_bytes: settings.segment_mib << 20,
         snapshot_bytes: settings.snapshot_mib << 20,
+        operations_in_memory_max: memory::operations_in_memory_max(settings),
         log_retention: Duration::from_millis(settings.log_retention_ms),
         clock: match &options.manual_clock {
             Some(clock) => ClockChoice::Manual(clock.clone()),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use scarce_core::state::StateSettings;
-use scarce_engine_embedded::{MemoryBudget, MemoryMeter};
-use scarce_settings::{EngineChoice, ServerSettings};
+use scarce_engine_embedded::{MemoryBudget, MemoryMeter, OPERATIONS_IN_MEMORY};
+use scarce_settings::ServerSettings;
 
 use super::machine;
 
@@ -18,34 +18,37 @@ pub fn budget_bytes(settings: &ServerSettings) -> Option<u64> {
 /// 40 to 42 bytes among millions; answers of larger numbers take up to ten more.
 pub const OPERATION_BYTES: u64 = 48;
 
-/// The part of the budget that operation ids may fill where the settings do not say how many there may be.
+/// The part of the budget that operation ids in memory may fill where the settings do not say how many there may be.
 const OPERATIONS_PART: u64 = 6;
 
-/// How many operation ids each partition remembers at most. Ids that fill their own room make new ones wait for minutes at
-/// most; if they filled the budget, nothing new would be taken for a day.
+/// How many operation ids each partition remembers at most.
 #[must_use]
 pub fn operations_max(settings: &ServerSettings) -> usize {
     let usual = StateSettings::default().operations_max;
-    if let Some(max) = settings.operations_max {
+    settings.operations_max.map_or(usual, |max| usize::try_from(max).unwrap_or(usize::MAX))
+}
+
+/// How many of them each partition of the embedded engine keeps in memory.
+#[must_use]
+pub fn operations_in_memory_max(settings: &ServerSettings) -> usize {
+    if let Some(max) = settings.operations_in_memory_max {
         return usize::try_from(max).unwrap_or(usize::MAX);
     }
-    let budget = match settings.engine {
-        EngineChoice::Embedded => budget_bytes(settings),
-        EngineChoice::Redis => None,
-    };
-    let Some(budget) = budget else { return usual };
+    let Some(budget) = budget_bytes(settings) else { return OPERATIONS_IN_MEMORY };
     let fitting = budget / OPERATIONS_PART / OPERATION_BYTES / u64::from(settings.partitions.max(1));
-    usize::try_from(fitting).unwrap_or(usual).min(usual)
+    usize::try_from(fitting).unwrap_or(OPERATIONS_IN_MEMORY).min(OPERATIONS_IN_MEMORY)
 }
 
 pub(super) fn budget(settings: &ServerSettings) -> Option<MemoryBudget> {
     let max_bytes = budget_bytes(settings)?;
     let (operations_max, partitions) = (operations_max(settings), settings.partitions);
+    let operations_in_memory_max = operations_in_memory_max(settings);
     tracing::info!(
         max_bytes,
         operations_max,
+        operations_in_memory_max,
         partitions,
-        "the memory budget is set, and how many operation ids each partition remembers"
+        "the memory budget is set, and how many operation ids each partition remembers, and keeps in memory"
     );
     Some(MemoryBudget { max_bytes, meter: Arc::new(OfProcess) })
 }
@@ -85,19 +88,19 @@ mod tests {
     }
 
     #[test]
-    fn operation_ids_fit_into_the_budget_unless_their_number_is_set() {
+    fn operation_ids_in_memory_fit_into_the_budget_unless_their_number_is_set() {
         let mut settings = load(&Sources::default()).expect("the defaults").settings;
-        let mut max = |memory_max, partitions, operations_max| {
+        let mut max = |memory_max, partitions, in_memory| {
             (settings.memory_max, settings.partitions) = (memory_max, partitions);
-            settings.operations_max = operations_max;
-            super::operations_max(&settings)
+            settings.operations_in_memory_max = in_memory;
+            (operations_in_memory_max(&settings), operations_max(&settings))
         };
         let small = MemoryMax::Bytes(1 << 30);
-        assert_eq!(max(small, 1, None), 3_728_270);
-        assert_eq!(max(small, 4, None), 932_067);
-        assert_eq!(max(MemoryMax::Bytes(16 << 30), 1, None), 16_000_000);
-        assert_eq!(max(MemoryMax::Unlimited, 1, None), 16_000_000);
-        assert_eq!(max(small, 1, Some(20_000_000)), 20_000_000);
+        assert_eq!(max(small, 1, None), (3_728_270, 16_000_000));
+        assert_eq!(max(small, 4, None).0, 932_067);
+        assert_eq!(max(MemoryMax::Bytes(16 << 30), 1, None).0, 4_000_000);
+        assert_eq!(max(MemoryMax::Unlimited, 1, None).0, 4_000_000);
+        assert_eq!(max(small, 1, Some(0)).0, 0);
     }
 
     #[test]
