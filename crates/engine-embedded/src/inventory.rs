@@ -13,6 +13,7 @@ use crate::partition::PartitionHome;
 use crate::receipts;
 use crate::recovery::{BEGUN_MARK, look_at};
 use crate::restore::RestoreError;
+use crate::runs;
 use crate::snapshot::{self, SnapshotError, SnapshotInfo, SnapshotReader};
 use crate::storage::{Storage, StorageError, read_small};
 
@@ -97,6 +98,15 @@ pub fn inventory(
         found.files.push(whole_file(&*home.storage, &name)?);
     }
     let durable_through = found.take_snapshots(&home, known)?;
+    // After the snapshots, which rest on them, and before the log's end.
+    for name in runs::names(&*home.storage)? {
+        let mut file = whole_file(&*home.storage, &name)?;
+        file.is_known = known(&name, file.length, &file.head) == Some(file.end);
+        if !file.is_known {
+            runs::check(&home, &name)?;
+        }
+        found.files.push(file);
+    }
     let evidence = Evidence { durable_through, is_at_rest };
     let segment_bytes = |name: &str| home.storage.open(name).and_then(|file| file.len()).unwrap_or(0);
     let known_end = |name: &str, head: &[u8]| known(name, segment_bytes(name), head);

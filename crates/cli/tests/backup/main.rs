@@ -7,6 +7,7 @@ mod support;
 mod bytes;
 mod damage;
 mod histories;
+mod ids;
 mod kills;
 mod leftovers;
 mod online;

@@ -16,7 +16,7 @@ use crate::look::PartitionFiles;
 use crate::partition::PartitionHome;
 use crate::receipts;
 use crate::recovery::{BEGUN_MARK, look_at, machine_settings, newest_machine_at, random_salt};
-use crate::runs::FoundRuns;
+use crate::runs::{self, FoundRuns};
 use crate::snapshot::Newest;
 use plan::{RestorePlan, copy_file, good_snapshots};
 
@@ -211,6 +211,7 @@ pub(crate) fn copy_partition(
         copy_file(&*from.storage, &*to.storage, name, info)?;
     }
     receipts::copy_through(&from, &to, plan.machine.sequence())?;
+    runs::copy_before(&from, &to, plan.machine.state().operations.numbers().next)?;
     if let Err(error) = Registry::copy_through(&*from.storage, &*to.storage, plan.machine.sequence()) {
         problems.push(format!("what consumers had confirmed is left out: {}", explain(&error)));
     }
