@@ -22,7 +22,7 @@ use crate::{Exit, Failed};
 const EPOCH_MARGIN: u64 = 1_000;
 
 /// Writes a new partition that was made of the old ones' files. Gives how many receipts those do not have any more.
-type WriteNew<'a> = dyn FnMut(&Regrouped, &[PartitionFiles<'_>]) -> Result<u64, Failed> + 'a;
+type WriteNew<'a> = dyn FnMut(&mut Regrouped, &[PartitionFiles<'_>]) -> Result<u64, Failed> + 'a;
 
 impl Move<'_> {
     /// Makes the new files in a directory.
@@ -37,7 +37,7 @@ impl Move<'_> {
             let partition = made.machine.partition();
             let files = Arc::new(storage(&to.join(partition_directory(partition)))?);
             let target = PartitionFiles { storage: files, deployment: &deployment, partition };
-            Ok(write_partition(&target, made, sources, &StateSettings::default())?)
+            Ok(write_partition(&target, made, sources, &settings())?)
         })
     }
 
@@ -56,22 +56,27 @@ impl Move<'_> {
         let higher = epoch::advanced(last_epoch, EPOCH_MARGIN, salt);
         let (mut totals, mut parts) = (Totals::default(), Vec::new());
         for partition in 0..self.partitions {
-            let made = regroup(&machines, partition, self.partitions, higher)
+            let mut made = regroup(&machines, partition, self.partitions, higher)
                 .map_err(|error| Failed::new(Exit::Refused, &error))?;
             check_balanced(&made.machine)?;
             totals.add(made.machine.state());
-            let missing = write(&made, &files)?;
+            let missing = write(&mut made, &files)?;
             parts.push(Part::of_new(&made.machine, missing));
         }
         if totals == Totals::of(&machines) { Ok(parts) } else { Err(differs()) }
     }
 }
 
+/// No id is forgotten for lack of room: how many a server remembers is its setting, which is not asked here.
+fn settings() -> StateSettings {
+    StateSettings { operations_max: usize::MAX, ..StateSettings::default() }
+}
+
 fn read_all(files: &[PartitionFiles<'_>]) -> Result<(Vec<Machine>, u64), Failed> {
     let (mut machines, mut last_epoch) = (Vec::new(), 0);
     for its in files {
         let bar = progress_bar("reading", its.partition);
-        let read = read_resting(its, &StateSettings::default(), &mut advance(&bar));
+        let read = read_resting(its, &settings(), &mut advance(&bar));
         bar.finish_and_clear();
         let read = read?;
         last_epoch = last_epoch.max(read.epoch);

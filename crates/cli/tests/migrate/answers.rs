@@ -3,7 +3,7 @@
 use redis::Value as Reply;
 
 use super::{Stage, call, ended, said};
-use crate::support::Server;
+use crate::support::{Server, wait_until};
 
 /// Commands of every kind, each with an id. Some are refused, some have long answers.
 fn lines() -> Vec<String> {
@@ -70,12 +70,31 @@ fn check_elsewhere(old: &Server) {
 
 #[test]
 fn every_duplicate_gets_its_first_answer_among_any_number_of_partitions() {
-    let stage = Stage::new();
+    move_on_and_on(&Stage::new());
+}
+
+#[test]
+fn also_those_whose_operation_ids_were_on_disk() {
+    move_on_and_on(&Stage::with(&["--operations-in-memory-max", "16"]));
+}
+
+/// Whether nearly all operation ids have left memory, if they shall.
+fn has_let_go(stage: &Stage, server: &Server) -> bool {
+    let metrics = server.http().get("/metrics").text();
+    let in_memory = |line: &str| {
+        line.starts_with("scarce_operations_in_memory{").then(|| line.rsplit(' ').next()?.parse::<f64>().ok())
+    };
+    let figures: Vec<f64> = metrics.lines().filter_map(in_memory).flatten().collect();
+    stage.options.is_empty() || (!figures.is_empty() && figures.iter().all(|figure| *figure < 24.0))
+}
+
+fn move_on_and_on(stage: &Stage) {
     let server = stage.serve("data-1", 1);
     let lines = lines();
     let mut client = server.connect();
     let first: Vec<_> = lines.iter().map(|line| call(&mut client, line)).collect();
     let expected = digests(&server);
+    wait_until("operation ids leave memory", || has_let_go(stage, &server));
     server.stop();
     let mut partitions = 1;
     for (step, next) in [4, 6, 6, 3, 1].into_iter().enumerate() {

@@ -23,11 +23,17 @@ use tempfile::TempDir;
 /// A folder with the directories of a deployment.
 struct Stage {
     folder: TempDir,
+    /// What servers are started with besides.
+    options: &'static [&'static str],
 }
 
 impl Stage {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self::with(&[])
+    }
+
+    fn with(options: &'static [&'static str]) -> Self {
+        Self { folder: tempfile::tempdir().unwrap(), options }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -35,7 +41,8 @@ impl Stage {
     }
 
     fn serve(&self, name: &str, partitions: u32) -> Server {
-        Server::start(&self.path(name), &["--partitions", &partitions.to_string()])
+        let partitions = partitions.to_string();
+        Server::start(&self.path(name), &[&["--partitions", &partitions], self.options].concat())
     }
 
     fn command(&self, from: &str, to: &str, options: &[&str]) -> Command {

@@ -134,34 +134,6 @@ pub(crate) fn each_moved(
     Ok(left)
 }
 
-/// Writes receipts that come from other partitions into a new file, in the order of the last sequences that they have
-/// from now on.
-pub(crate) struct ArrivingReceipts {
-    storage: Arc<dyn Storage>,
-    owner: SnapshotOwner,
-    writer: Option<ReceiptFileWriter>,
-}
-
-impl ArrivingReceipts {
-    pub(crate) fn new(home: &PartitionHome) -> Self {
-        Self { storage: home.storage.clone(), owner: home.snapshot_owner(), writer: None }
-    }
-
-    /// Adds the receipt of an entry.
-    pub(crate) fn add(&mut self, sequence_last: u64, entry: &Entry) -> Result<(), EmbeddedError> {
-        let writer = match &mut self.writer {
-            Some(writer) => writer,
-            none => none.insert(ReceiptFileWriter::create(&*self.storage, &self.owner, sequence_last)?),
-        };
-        Ok(writer.add_under(sequence_last, entry)?)
-    }
-
-    /// Makes the file durable, if there are any receipts.
-    pub(crate) fn finish(self) -> Result<(), EmbeddedError> {
-        self.writer.map_or(Ok(()), |writer| writer.finish(&*self.storage).map(drop).map_err(Into::into))
-    }
-}
-
 /// Copies all files whose receipts end at `sequence_last` or before.
 ///
 /// # Errors

@@ -43,12 +43,7 @@ impl ReceiptFileWriter {
 
     /// Adds the receipt of an entry; entries come in the order of their sequences.
     pub(super) fn add(&mut self, entry: &Entry) -> Result<(), StorageError> {
-        self.add_under(entry.sequence_last(), entry)
-    }
-
-    /// The same under another last sequence.
-    pub(super) fn add_under(&mut self, sequence_last: u64, entry: &Entry) -> Result<(), StorageError> {
-        self.last = sequence_last;
+        self.last = entry.sequence_last();
         let start = self.buffer.len();
         self.index.extend_from_slice(&self.last.to_le_bytes());
         self.index.extend_from_slice(&(self.offset + start as u64).to_le_bytes());

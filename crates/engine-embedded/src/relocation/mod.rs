@@ -1,11 +1,11 @@
 //! Moving a deployment into other files, among another number of partitions: what the old files and the new ones say of
-//! each other, the state that goes, and the receipts of remembered operations that are not part of it.
+//! each other, the state that goes, and the outcomes of remembered operations that are not part of it.
 //!
 //! The mark in the old directory decides. Until it is there, the old files are served and the new ones are not; from then
 //! on it is the other way round, without end.
 
 mod marks;
-mod receipts;
+mod outcomes;
 mod source;
 mod standby;
 mod target;

@@ -8,11 +8,12 @@ use crate::fold::fold;
 use crate::journal::{self, JournalProgress};
 use crate::look::PartitionFiles;
 use crate::recovery::{look_at, machine_settings, newest_machine_at};
+use crate::runs::FoundRuns;
 
 /// What a partition's files come to.
 #[derive(Debug)]
 pub struct RestingPartition {
-    /// Its state at the end of the log.
+    /// Its state at the end of the log, with all operations that it remembers in memory.
     pub machine: Machine,
     /// The highest epoch of any of its frames.
     pub epoch: u64,
@@ -30,6 +31,7 @@ pub fn read_resting(
     let settings = machine_settings(settings, files.deployment);
     let home = look_at(&files.storage, files.deployment, files.partition);
     let (mut machine, newest) = newest_machine_at(&home, &settings)?;
+    let found = FoundRuns::open(&home)?;
     let mut epoch = machine.epoch();
     journal::read(
         &*home.storage,
@@ -42,5 +44,7 @@ pub fn read_resting(
         },
         on_progress,
     )?;
+    found.check(&home, &machine, machine.state().operations.numbers())?;
+    machine.take_back(|take| found.each_in_order(take))?;
     Ok(RestingPartition { machine, epoch })
 }

@@ -1,41 +1,65 @@
-//! A partition that others went into: a snapshot, the receipts that are not in it, and a log that begins behind it.
+//! A partition that others went into: a snapshot, runs of the operations that it remembers, and a log that begins behind it.
 
 use std::io::Write;
 
 use scarce_core::machine::regroup::Regrouped;
+use scarce_core::operations::OldOperation;
 use scarce_core::state::StateSettings;
+use smallvec::SmallVec;
 
-use super::receipts;
+use super::outcomes::Outcomes;
 use crate::EmbeddedError;
 use crate::journal;
 use crate::look::PartitionFiles;
 use crate::partition::PartitionHome;
 use crate::recovery::{BEGUN_MARK, load_machine, look_at, machine_settings};
+use crate::runs::{self, FoundRuns};
 use crate::snapshot::{self, SnapshotInfo};
 
-/// Writes a partition that was made of the `sources` into its empty directory, and reads it back. Gives how many receipts
-/// the sources do not have any more.
+/// Writes a partition that was made of the `sources` into its empty directory, and reads it back. Its operations are in runs then,
+/// and not in memory. Gives how many receipts the sources do not have any more.
 ///
 /// # Errors
 /// When the disk fails, or what is read is not what was written.
 pub fn write_partition(
     target: &PartitionFiles<'_>,
-    made: &Regrouped,
+    made: &mut Regrouped,
     sources: &[PartitionFiles<'_>],
     settings: &StateSettings,
 ) -> Result<u64, EmbeddedError> {
     let home = look_at(&target.storage, target.deployment, target.partition);
+    let missing = write_operations(&home, made, sources)?;
     let info = write_snapshot(&home, made)?;
-    let missing = receipts::copy(sources, &home, made)?;
     let begun = journal::begin(home.storage.clone(), home.journal_settings(), info.sequence + 1)?;
     begin_epoch(begun, info.epoch)?;
     home.storage.create(BEGUN_MARK)?.sync_data()?;
     home.storage.sync_directory()?;
     let settings = machine_settings(settings, target.deployment);
     let (machine, _) = load_machine(&home, &info.name(), &settings)?;
-    let is_same = machine.state().operations.len() == made.machine.state().operations.len()
-        && machine.state().record_count() == made.machine.state().record_count();
+    let (written, meant) = (machine.state(), made.machine.state());
+    let is_same = written.operations.numbers() == meant.operations.numbers()
+        && written.resource_record_count() == meant.resource_record_count();
+    let found = FoundRuns::open(&home)?;
+    found.check(&home, &machine, written.operations.numbers())?;
+    found.check_records()?;
     if is_same { Ok(missing) } else { Err(EmbeddedError::Miswritten { partition: target.partition }) }
+}
+
+/// Writes the operations into runs, with all outcomes that the sources have, and lets them leave memory.
+fn write_operations(
+    home: &PartitionHome,
+    made: &mut Regrouped,
+    sources: &[PartitionFiles<'_>],
+) -> Result<u64, EmbeddedError> {
+    let outcomes = Outcomes::read(sources, made)?;
+    let complete = |old: OldOperation| {
+        let outcome = old.outcome.or_else(|| outcomes.of(old.sequence_last).map(SmallVec::from_slice));
+        OldOperation { outcome, ..old }
+    };
+    let operations = made.machine.state().operations.from_number(0).map(complete);
+    runs::write_all(home, operations, made.machine.epoch())?;
+    made.machine.let_go(u64::MAX, usize::MAX);
+    Ok(outcomes.missing())
 }
 
 fn write_snapshot(home: &PartitionHome, made: &Regrouped) -> Result<SnapshotInfo, EmbeddedError> {
