@@ -33,17 +33,27 @@ struct Outside {
 
 #[test]
 fn nothing_acknowledged_is_lost_or_applied_twice_however_often_the_server_is_killed() {
-    let (kills, seed) = (setting("SCARCE_KILLS", 20), setting("SCARCE_SEED", 1));
+    kill_again_and_again(setting("SCARCE_KILLS", 20), &["--snapshot-mib", "1"]);
+}
+
+#[test]
+fn nor_where_nearly_all_operation_ids_are_on_disk() {
+    let options = ["--snapshot-mib", "1", "--operations-in-memory-max", "800"];
+    kill_again_and_again(setting("SCARCE_KILLS", 10), &options);
+}
+
+fn kill_again_and_again(kills: u64, options: &[&str]) {
+    let seed = setting("SCARCE_SEED", 1);
     println!("SCARCE_KILLS={kills} SCARCE_SEED={seed} repeats this run");
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut server = Server::start(folder.path(), &["--snapshot-mib", "1"]);
+    let mut server = Server::start(folder.path(), options);
     load::prepare(&mut server.connect());
     let mut outside = Outside::default();
     let mut auditor = audit::Auditor::default();
     let (mut in_flight, mut in_doubt_applied) = (0, 0);
     for round in 0..kills {
         run_until_killed(&mut server, &mut outside, seed, round);
-        server = Server::start(folder.path(), &["--snapshot-mib", "1"]);
+        server = Server::start(folder.path(), options);
         let mut client = server.connect();
         in_flight += outside.in_doubt.len();
         in_doubt_applied += settle_doubts(&mut client, &mut outside);
@@ -53,7 +63,7 @@ fn nothing_acknowledged_is_lost_or_applied_twice_however_often_the_server_is_kil
         audit::check_conservation(&mut client);
         let digest = audit::settled_digest(&mut client);
         server.kill();
-        server = Server::start(folder.path(), &["--snapshot-mib", "1"]);
+        server = Server::start(folder.path(), options);
         assert_eq!(
             audit::settled_digest(&mut server.connect()),
             digest,
