@@ -118,6 +118,7 @@ impl Filter {
     }
 }
 
+#[allow(clippy::cast_possible_truncation, reason = "at most 32 bits are left")]
 const fn part_of(half: u64, bits: u32) -> usize {
     // All bits would be shifted out.
     if bits == 0 { 0 } else { (half >> (64 - bits)) as usize }

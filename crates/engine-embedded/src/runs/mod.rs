@@ -134,7 +134,7 @@ impl FoundRuns {
                 let numbers = start..run.end().min(start + SORTED_RECORDS_MAX as u64);
                 let mut records = Vec::new();
                 merge::each(run, &mut |old| {
-                    records.extend(Some(old).filter(|old| numbers.contains(&old.number)))
+                    records.extend(Some(old).filter(|old| numbers.contains(&old.number)));
                 })?;
                 records.sort_unstable_by_key(|old| old.number);
                 records.iter().for_each(&mut *take);
