@@ -2292,7 +2292,8 @@ const (
 	BatchRefused Code = "BATCH_REFUSED"
 
 	// A command in an atomic batch needs more than one bounded step, the batch is larger than one step may
-	// be, or a dry run would have to touch more orders than it may.
+	// be, a dry run would have to touch more orders than it may, or a fill-or-kill order would have to
+	// look at more of them.
 	StepLimit Code = "STEP_LIMIT"
 
 	// A result would leave the range of exact integers, 2^53 − 1.
@@ -2548,6 +2549,7 @@ func isRefusal(code Code) (is, isKnown bool) {
 		"FORBIDDEN",
 		"TOO_MANY_ATTEMPTS",
 		"TOO_MANY_REQUESTS",
+		"NOT_ADMITTED",
 		"CROSS_ORIGIN",
 		"NOT_FOUND",
 		"METHOD_NOT_ALLOWED",

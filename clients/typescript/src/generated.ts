@@ -2315,7 +2315,8 @@ export interface Facts {
   BATCH_REFUSED: BatchRefusedFacts;
   /**
    * A command in an atomic batch needs more than one bounded step, the batch is larger than one step may be,
-   * or a dry run would have to touch more orders than it may.
+   * a dry run would have to touch more orders than it may, or a fill-or-kill order would have to look at
+   * more of them.
    */
   STEP_LIMIT: StepLimitFacts;
   /** A result would leave the range of exact integers, 2^53 − 1. */
@@ -2515,6 +2516,7 @@ export const IS_REFUSAL: ReadonlyMap<string, boolean> = new Map([
   ["FORBIDDEN", false],
   ["TOO_MANY_ATTEMPTS", false],
   ["TOO_MANY_REQUESTS", false],
+  ["NOT_ADMITTED", false],
   ["CROSS_ORIGIN", false],
   ["NOT_FOUND", false],
   ["METHOD_NOT_ALLOWED", false],

@@ -2583,6 +2583,7 @@ IS_REFUSAL: Mapping[str, bool] = {
     "FORBIDDEN": False,
     "TOO_MANY_ATTEMPTS": False,
     "TOO_MANY_REQUESTS": False,
+    "NOT_ADMITTED": False,
     "CROSS_ORIGIN": False,
     "NOT_FOUND": False,
     "METHOD_NOT_ALLOWED": False,

@@ -2896,6 +2896,7 @@ public final class Api {
         Map.entry("FORBIDDEN", false),
         Map.entry("TOO_MANY_ATTEMPTS", false),
         Map.entry("TOO_MANY_REQUESTS", false),
+        Map.entry("NOT_ADMITTED", false),
         Map.entry("CROSS_ORIGIN", false),
         Map.entry("NOT_FOUND", false),
         Map.entry("METHOD_NOT_ALLOWED", false),
