@@ -1,7 +1,9 @@
 //! Moves beside a running server, and what they are refused for.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 use super::load::{self, Load};
 use super::{Stage, call, ended, has, said};
@@ -22,15 +24,36 @@ fn check_told(old: &Server, address: &str) {
 
 #[test]
 fn a_server_takes_over_from_another_one_under_load() {
-    let stage = Stage::new();
+    take_over(&Stage::new());
+}
+
+#[test]
+fn operation_ids_on_disk_go_along_under_load() {
+    take_over(&Stage::with(&["--operations-in-memory-max", "16"]));
+}
+
+/// Whether some operation IDs of a data directory are in a file.
+fn has_file_of_ids(data: &Path) -> bool {
+    let entries = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten();
+    let is_one = |name: &OsStr| name.as_encoded_bytes().starts_with(b"ids-");
+    entries(data).any(|partition| entries(&partition.path()).any(|file| is_one(&file.file_name())))
+}
+
+fn take_over(stage: &Stage) {
     let old = stage.serve("old", 2);
     let load = Load::begin(&old, 4);
+    if !stage.options.is_empty() {
+        wait_until("operation IDs are in files", || has_file_of_ids(&stage.path("old")));
+        load.go_on();
+    }
     let from = stage.path("old").display().to_string();
-    let new = Server::overheard_at(&stage.path("new"), &["--partitions", "2", "--migrate-from", &from]);
+    let options = [&["--partitions", "2", "--migrate-from", &from], stage.options].concat();
+    let new = Server::overheard_at(&stage.path("new"), &options);
     load.go_to(&new);
     load.go_on();
     let books = load.end();
     load::check(&new, &books);
+    load::check_duplicates(&new, &books);
     check_told(&old, &new.address);
     let log = new.overhead();
     let rested = log.split("rested_ms=").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap();

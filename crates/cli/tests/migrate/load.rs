@@ -116,3 +116,17 @@ pub(super) fn check(server: &Server, books: &[Book]) {
         }
     }
 }
+
+/// Every command that was answered is answered in the same way again, and changes nothing.
+pub(super) fn check_duplicates(server: &Server, books: &[Book]) {
+    let mut client = server.connect();
+    for (writer, Book { account, credits, .. }) in books.iter().enumerate() {
+        for n in 0..*credits {
+            match super::call(&mut client, &format!("ACCOUNT.CREDIT {account} 1 ID {writer}-{n}")) {
+                Reply::Array(values) => assert_eq!(values.get(1), Some(&Reply::Int(n + 1)), "{writer}-{n}"),
+                other => panic!("{writer}-{n}: {other:?}"),
+            }
+        }
+    }
+    check(server, books);
+}
