@@ -233,5 +233,5 @@ fn ids_that_left_memory_and_are_taken_back_are_as_they_were() {
         assert_eq!(gave, Ok(()));
         assert!(snapshot(&bench.machine) == before, "{count} of {}", outside.len());
     }
-    assert!(outside.len() > 20, "too few to show anything");
+    assert!(outside.len() >= 20, "too few to show anything");
 }
