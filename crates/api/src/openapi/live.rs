@@ -36,7 +36,15 @@ fn live(language: Language) -> Value {
     });
     let success = json!({
         "description": Text::new("Messages of the channels.", "频道的消息。").get(language),
-        "content": { "text/event-stream": { "schema": { "type": "string" } } },
+        // Of one event, as tools check streams.
+        "content": { "text/event-stream": { "schema": {
+            "type": "object",
+            "properties": {
+                "id": { "type": "string" },
+                "event": { "type": "string" },
+                "data": { "type": "string", "contentMediaType": "application/json" },
+            },
+        } } },
     });
     json!({
         "operationId": "live",
