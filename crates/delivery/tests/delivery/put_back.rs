@@ -38,6 +38,8 @@ async fn a_claim_that_is_lost_between_the_check_and_the_credit_is_not_paid() {
     server.kill().expect("killed");
     copy_anew(server.folder(), &older);
     server.restart().expect("a server");
+    // It may still be loading its data.
+    wait_until("the server is not back", || async { bench.engine.durable_through(0).is_ok() }).await;
     bench.claim("c", "u").await;
     read_log(&bench, &delivery).await;
     // When the credit is on its way, the server loses the claim, as by a failover, and is there again.
