@@ -18,11 +18,17 @@ use super::{
     health, history, live, metrics, origin, preview, reconciliations, reply, rooms, scripts, trace,
 };
 
+use Kept::{Acts, Commands};
 use Needs::{Always, Asked, Nothing};
 
-/// Whether all but the reads of a route are administrative acts.
-const ACTS: bool = true;
-const PLAIN: bool = false;
+/// What the audit log keeps of a route.
+#[derive(Clone, Copy)]
+enum Kept {
+    /// All but its reads, which are administrative acts.
+    Acts,
+    /// Nothing, or the acts among its commands, which are known by their rows.
+    Commands,
+}
 
 /// What a route needs of the caller's key.
 #[derive(Clone, Copy)]
@@ -39,13 +45,11 @@ enum Needs {
 struct Guarded(Router<Arc<HttpShared>>, Arc<HttpShared>);
 
 impl Guarded {
-    /// A route, and whether all but its reads are administrative acts. Those of commands are known by their rows.
-    fn on(self, path: &str, needs: Needs, acts: bool, methods: MethodRouter<Arc<HttpShared>>) -> Self {
+    fn on(self, path: &str, needs: Needs, kept: Kept, methods: MethodRouter<Arc<HttpShared>>) -> Self {
         let Self(routes, shared) = self;
-        let methods = if acts {
-            methods.route_layer(from_fn_with_state(shared.clone(), auditing::note_act))
-        } else {
-            methods
+        let methods = match kept {
+            Acts => methods.route_layer(from_fn_with_state(shared.clone(), auditing::note_act)),
+            Commands => methods,
         };
         let methods = match needs {
             Nothing | Asked => methods,
@@ -65,28 +69,33 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
     }
     let guarded = Guarded(Router::new(), shared.clone());
     let guarded =
-        by_path.into_iter().fold(guarded, |all, (path, methods)| all.on(path, Asked, PLAIN, methods));
+        by_path.into_iter().fold(guarded, |all, (path, methods)| all.on(path, Asked, Commands, methods));
     let guarded = HISTORIES.iter().fold(guarded, |all, its| {
-        all.on(its.path, Asked, PLAIN, get(move |context, exchange| history::handle(its, context, exchange)))
+        all.on(
+            its.path,
+            Asked,
+            Commands,
+            get(move |context, exchange| history::handle(its, context, exchange)),
+        )
     });
     let guarded = guarded
-        .on("/v1/batch", Asked, PLAIN, post(batch::handle))
-        .on("/v1/packet-previews", Nothing, PLAIN, post(preview::handle))
-        .on("/v1/audit", Always(Need::OPERATE), PLAIN, get(auditing::handle))
-        .on("/v1/events", Always(Need::OPERATE), PLAIN, get(events::handle))
-        .on("/v1/live", Asked, PLAIN, get(live::stream::handle))
-        .on("/ws", Asked, PLAIN, get(live::socket::connect))
-        .on("/v1/consumers", Always(Need::READ_ALL), PLAIN, get(consumers::handle))
-        .on("/v1/waiting-rooms/{room}/tickets", Asked, PLAIN, post(rooms::join))
-        .on("/v1/waiting-rooms/{room}/tickets/{ticket}", Asked, PLAIN, get(rooms::show))
-        .on("/v1/reconciliations", Always(Need::READ_ALL), PLAIN, get(reconciliations::list))
-        .on("/v1/reconciliations", Always(Need::OPERATE), ACTS, post(reconciliations::request))
-        .on("/v1/reconciliations/{id}", Always(Need::READ_ALL), PLAIN, get(reconciliations::show))
-        .on("/v1/scripts", Asked, PLAIN, get(scripts::list))
-        .on("/v1/scripts/{script}", Asked, PLAIN, get(scripts::show))
-        .on("/v1/scripts/{script}", Asked, ACTS, post(scripts::register).delete(scripts::remove))
-        .on("/v1/scripts/{script}/run", Asked, PLAIN, post(scripts::run))
-        .on("/metrics", Always(Need::READ_ALL), PLAIN, get(metrics::handle))
+        .on("/v1/batch", Asked, Commands, post(batch::handle))
+        .on("/v1/packet-previews", Nothing, Commands, post(preview::handle))
+        .on("/v1/audit", Always(Need::OPERATE), Commands, get(auditing::handle))
+        .on("/v1/events", Always(Need::OPERATE), Commands, get(events::handle))
+        .on("/v1/live", Asked, Commands, get(live::stream::handle))
+        .on("/ws", Asked, Commands, get(live::socket::connect))
+        .on("/v1/consumers", Always(Need::READ_ALL), Commands, get(consumers::handle))
+        .on("/v1/waiting-rooms/{room}/tickets", Asked, Commands, post(rooms::join))
+        .on("/v1/waiting-rooms/{room}/tickets/{ticket}", Asked, Commands, get(rooms::show))
+        .on("/v1/reconciliations", Always(Need::READ_ALL), Commands, get(reconciliations::list))
+        .on("/v1/reconciliations", Always(Need::OPERATE), Acts, post(reconciliations::request))
+        .on("/v1/reconciliations/{id}", Always(Need::READ_ALL), Commands, get(reconciliations::show))
+        .on("/v1/scripts", Asked, Commands, get(scripts::list))
+        .on("/v1/scripts/{script}", Asked, Commands, get(scripts::show))
+        .on("/v1/scripts/{script}", Asked, Acts, post(scripts::register).delete(scripts::remove))
+        .on("/v1/scripts/{script}/run", Asked, Commands, post(scripts::run))
+        .on("/metrics", Always(Need::READ_ALL), Commands, get(metrics::handle))
         .0
         .layer(from_fn(condense::condense))
         .layer(from_fn_with_state(shared.clone(), guard::authenticate));
