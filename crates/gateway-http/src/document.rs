@@ -1,7 +1,6 @@
 //! Contents of the binary, which change only with it: a browser asks whether it has one already, and gets it
 //! compressed.
 
-use std::borrow::Cow;
 use std::io::Write as _;
 use std::sync::OnceLock;
 
@@ -28,18 +27,14 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// A content that is in the binary or was made from it.
-    pub(super) fn new(kind: &'static str, content: Cow<'static, [u8]>) -> Self {
-        let content = match content {
-            Cow::Borrowed(content) => Bytes::from_static(content),
-            Cow::Owned(content) => content.into(),
-        };
+    /// A content that was made from the binary.
+    pub(super) const fn new(kind: &'static str, content: Bytes) -> Self {
         Self { kind, content, tag: OnceLock::new(), gzip: OnceLock::new() }
     }
 
     /// A file of the binary.
     pub(super) const fn of_file(kind: &'static str, content: &'static [u8]) -> Self {
-        Self { kind, content: Bytes::from_static(content), tag: OnceLock::new(), gzip: OnceLock::new() }
+        Self::new(kind, Bytes::from_static(content))
     }
 
     /// The content as it is.

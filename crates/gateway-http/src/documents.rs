@@ -129,7 +129,7 @@ async fn swagger(file: &str, kind: &'static str) -> Result<Document, axum::Error
     match routes.oneshot(Request::from_parts(parts, body)).await {
         Ok(found) if found.status() == StatusCode::OK => {
             let content = found.into_body().collect().await?.to_bytes();
-            Ok(Document::new(kind, content.to_vec().into()))
+            Ok(Document::new(kind, content))
         }
         Ok(found) => Err(axum::Error::new(format!("{file}: {}", found.status()))),
         Err(never) => match never {},

@@ -12,7 +12,7 @@ use scarce_gateway::Caller;
 use tracing::Level;
 use uuid::Uuid;
 
-use super::guard::Peer;
+use super::guard;
 
 /// The header of a request's id.
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -95,7 +95,7 @@ struct Access {
     method: Method,
     path: String,
     trace_id: String,
-    peer: Option<IpAddr>,
+    peer: IpAddr,
 }
 
 impl Access {
@@ -105,7 +105,7 @@ impl Access {
             method: request.method().clone(),
             path: request.uri().path().to_owned(),
             trace_id: trace_id(request.headers()).unwrap_or_default().to_owned(),
-            peer: request.extensions().get::<Peer>().map(|peer| peer.0),
+            peer: guard::peer(request.extensions()),
         }
     }
 
@@ -114,10 +114,9 @@ impl Access {
         let Self { begun, method, path, trace_id, peer } = self;
         let took_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
         let key = response.extensions().get::<Sender>().and_then(|sender| sender.0.key()).unwrap_or_default();
-        let peer = peer.map(|peer| peer.to_string()).unwrap_or_default();
         let (status, bytes) = (response.status().as_u16(), response.body().size_hint().exact());
         let request_id = id.as_str();
-        tracing::debug!(target: "access", request_id, trace_id, peer, key, %method, path, status, bytes, took_us, "request");
+        tracing::debug!(target: "access", request_id, trace_id, %peer, key, %method, path, status, bytes, took_us, "request");
     }
 }
 
