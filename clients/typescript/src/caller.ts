@@ -2,8 +2,9 @@
 
 import { errorOf } from "./exchange.js";
 import type { Answered, Decision, Exchange, Problem, Until } from "./exchange.js";
-import { IS_REFUSAL } from "./generated.js";
-import type { Code, Receipt } from "./generated.js";
+import { IS_REFUSAL } from "./generated/codes.js";
+import type { Code } from "./generated/codes.js";
+import type { Receipt } from "./generated/types.js";
 import type { Absent, Applied, RefusedBy, ScarceError, Undecided, WaitOptions } from "./outcome.js";
 import type { Requests, Sent } from "./requests.js";
 

@@ -9,8 +9,8 @@ import { Exchange } from "./exchange.js";
 import type { Patience } from "./exchange.js";
 import {
   AccountCommands, CouponCommands, MarketCommands, OperationCommands, OrderCommands, PacketCommands, StockCommands,
-} from "./generated.js";
-import type { BatchCommand, CommandName, Commands, WriteCommand } from "./generated.js";
+} from "./generated/commands.js";
+import type { BatchCommand, CommandName, Commands, WriteCommand } from "./generated/commands.js";
 import { Clock, newId } from "./ids.js";
 import { follow } from "./live.js";
 import type { Update } from "./live.js";

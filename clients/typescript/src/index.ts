@@ -3,7 +3,9 @@
 export { Scarce } from "./client.js";
 export type { Options } from "./client.js";
 export type { BatchOutcome, Line, Outcomes } from "./batch.js";
-export * from "./generated.js";
+export * from "./generated/codes.js";
+export * from "./generated/commands.js";
+export * from "./generated/types.js";
 export type { ChannelData, Update } from "./live.js";
 export { ScarceError } from "./outcome.js";
 export type {

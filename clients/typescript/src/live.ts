@@ -6,7 +6,7 @@ import type { Exchange } from "./exchange.js";
 import type {
   AccountGetResult, CouponGetResult, MarketDepthResult, MarketTickerResult, MarketTradesResult, PacketGetResult,
   StockGetResult,
-} from "./generated.js";
+} from "./generated/types.js";
 import { ScarceError } from "./outcome.js";
 import type { Requests } from "./requests.js";
 import { TransportError } from "./transport.js";

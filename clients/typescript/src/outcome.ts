@@ -1,6 +1,8 @@
 // What comes of a command: applied, refused or undecided. Errors are thrown.
 
-import type { Code, CommandName, Commands, Facts, Receipt, WriteCommand } from "./generated.js";
+import type { Code, Facts } from "./generated/codes.js";
+import type { CommandName, Commands, WriteCommand } from "./generated/commands.js";
+import type { Receipt } from "./generated/types.js";
 
 /** How a command is sent. */
 export interface Route {

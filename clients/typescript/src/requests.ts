@@ -1,7 +1,7 @@
 // Commands as requests.
 
-import { ROUTES } from "./generated.js";
-import type { CommandName } from "./generated.js";
+import { ROUTES } from "./generated/commands.js";
+import type { CommandName } from "./generated/commands.js";
 import type { CallOptions, Route } from "./outcome.js";
 import type { Request } from "./transport.js";
 

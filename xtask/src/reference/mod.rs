@@ -68,7 +68,7 @@ pub fn generated() -> impl Iterator<Item = String> {
     let pages =
         Language::ALL.iter().flat_map(|language| NAMES.map(|name| format!("{}{name}", folder(*language))));
     let pages = pages.chain(["schemas/".to_owned()]).map(|path| format!("{DOCS}/{path}"));
-    pages.chain(clients::PATHS.map(str::to_owned))
+    pages.chain(clients::PREFIXES.map(str::to_owned))
 }
 
 /// The folder of the pages.

@@ -5,6 +5,9 @@ use std::fmt::Write;
 use super::model::{Command, Field, Model, Record, Type, camel};
 use super::{HEAD, wrapped};
 
+/// Where it is.
+pub const PATH: &str = "clients/go/generated.go";
+
 /// Its text.
 pub fn file(model: &Model) -> String {
     // Tools know generated files by this form of the first line.
@@ -92,7 +95,7 @@ fn codes(model: &Model, out: &mut String) {
 
 fn route(command: &Command, out: &mut String) {
     let Command { spec, arguments, .. } = command;
-    let query: Vec<_> = command.query.iter().map(|name| format!("\"{name}\"")).collect();
+    let query = command.quoted_query();
     let _ = writeln!(
         out,
         "func ({}) route() route {{\n\treturn route{{\"{}\", \"{}\", \"{}\", []string{{{}}}, \"{}\", {}, {}}}\n}}\n",

@@ -13,6 +13,9 @@ import java.util.Map;
 
 ";
 
+/// Where it is.
+pub const PATH: &str = "clients/java/src/main/java/io/github/scarce_rs/Api.java";
+
 /// Its text.
 pub fn file(model: &Model) -> String {
     let mut out = format!("// {HEAD}\n{IMPORTS}");
@@ -139,7 +142,7 @@ fn shown(its: &Type, is_object: bool) -> String {
 }
 
 fn route(command: &Command, out: &mut String) {
-    let query: Vec<_> = command.query.iter().map(|name| format!("\"{name}\"")).collect();
+    let query = command.quoted_query();
     let _ = writeln!(out, "        @Override\n        public Route route() {{");
     let _ = writeln!(
         out,

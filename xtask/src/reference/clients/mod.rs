@@ -13,20 +13,18 @@ use model::Model;
 const HEAD: &str =
     "Made by `cargo xtask reference` from the tables of commands and codes; change those, not this file.";
 
-/// Their paths from the top of the repository.
-pub const PATHS: [&str; 4] = [
-    "clients/typescript/src/generated.ts",
-    "clients/python/src/scarce_client/_generated.py",
-    "clients/go/generated.go",
-    "clients/java/src/main/java/io/github/scarce_rs/Api.java",
-];
+/// What their paths begin with, from the top of the repository: folders and files.
+pub const PREFIXES: [&str; 4] = [typescript::FOLDER, python::FOLDER, go::PATH, java::PATH];
 
 /// The files: path and contents.
-pub fn files() -> [Page; PATHS.len()] {
+pub fn files() -> impl Iterator<Item = Page> {
     let model = Model::new();
-    let texts = [typescript::file(&model), python::file(&model), go::file(&model), java::file(&model)];
-    let mut texts = texts.into_iter();
-    PATHS.map(|path| (path.to_owned(), texts.next().unwrap_or_default()))
+    let of_typescript =
+        typescript::files(&model).map(|(name, text)| (format!("{}/{name}", typescript::FOLDER), text));
+    let of_python = python::files(&model).map(|(name, text)| (format!("{}/{name}", python::FOLDER), text));
+    let others = [(go::PATH, go::file(&model)), (java::PATH, java::file(&model))];
+    let others = others.map(|(path, text)| (path.to_owned(), text));
+    of_typescript.into_iter().chain(of_python).chain(others)
 }
 
 /// A text in lines of up to so many characters.

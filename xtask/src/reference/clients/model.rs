@@ -153,6 +153,11 @@ impl Command {
         self.spec.remembers_refusals()
     }
 
+    /// The names of the fields that are sent in the query, as literals.
+    pub fn quoted_query(&self) -> Vec<String> {
+        self.query.iter().map(|name| format!("\"{name}\"")).collect()
+    }
+
     /// The argument that names a resource in the command's partition, by which one can ask about its id.
     pub fn on(&self) -> &'static str {
         let first = self.spec.route.first().copied().unwrap_or_default();

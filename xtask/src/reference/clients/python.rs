@@ -1,44 +1,73 @@
-//! `clients/python/src/scarce_client/_generated.py`.
+//! `clients/python/src/scarce_client/_generated`.
 
 use std::fmt::Write;
 
 use super::model::{Command, Field, Model, Record, Type, camel};
 use super::{HEAD, wrapped};
 
-const IMPORTS: &str = "\
+/// Where the files are.
+pub const FOLDER: &str = "clients/python/src/scarce_client/_generated";
+
+const PACKAGE: &str = "\
+from ._codes import *  # noqa: F403
+from ._commands import *  # noqa: F403
+from ._types import *  # noqa: F403
+";
+
+const OF_TYPES: &str = "\
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeVar, Unpack, cast
+from typing import Any, ClassVar, Literal
 
-from ._outcome import Answer, Arguments, CallOptions, Outcome, Route, Send
-
-T = TypeVar(\"T\")
+from .._outcome import Arguments
 
 ";
 
-/// Its text.
-pub fn file(model: &Model) -> String {
-    let mut out = format!("# {HEAD}\n\"\"\"Types of commands and codes.\"\"\"\n\n{IMPORTS}");
-    let _ = writeln!(out, "VERSION = \"{}\"\n", model.version);
-    model.records().filter(|record| !is_arguments(record)).for_each(|record| class(record, "", &mut out));
-    let empty = model.codes.iter().map(|code| &code.facts).filter(|facts| facts.fields.is_empty());
-    empty.for_each(|facts| class(facts, "", &mut out));
-    for command in &model.commands {
-        let base = format!("(Arguments[{}Result])", command.name);
-        class(&command.arguments, &base, &mut out);
-    }
-    codes(model, &mut out);
-    routes(model, &mut out);
-    for group in model.groups() {
-        commands(group, model, &mut out);
-    }
-    out
+const OF_CODES: &str = "\
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ._types import *  # noqa: F403
+";
+
+const OF_COMMANDS: &str = "\
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Unpack, cast
+
+from .._outcome import Answer, CallOptions, Outcome, Route, Send
+from ._types import *  # noqa: F403
+";
+
+/// Their names and texts.
+pub fn files(model: &Model) -> [(&'static str, String); 4] {
+    let begun = |says: &str, imports: &str| format!("# {HEAD}\n\"\"\"{says}\"\"\"\n\n{imports}");
+    let package = begun("What is made from the tables of commands and codes.", PACKAGE);
+    let mut its_types = begun("What commands take and answer, and the facts of codes.", OF_TYPES);
+    types(model, &mut its_types);
+    let mut its_codes = begun("Outcome codes.", OF_CODES);
+    codes(model, &mut its_codes);
+    let mut its_commands = begun("Commands, and how each is sent.", OF_COMMANDS);
+    routes(model, &mut its_commands);
+    model.groups().iter().for_each(|group| commands(group, model, &mut its_commands));
+    [
+        ("__init__.py", package),
+        ("_types.py", its_types),
+        ("_codes.py", its_codes),
+        ("_commands.py", its_commands),
+    ]
 }
 
-fn is_arguments(record: &Record) -> bool {
-    record.name.ends_with("Arguments")
+fn types(model: &Model, out: &mut String) {
+    let _ = writeln!(out, "VERSION = \"{}\"\n", model.version);
+    let of_codes = model.codes.iter().map(|code| &code.facts);
+    let of_commands = model.commands.iter().map(|command| &command.result);
+    model.shared.iter().chain(of_codes).chain(of_commands).for_each(|record| class(record, None, out));
+    model.commands.iter().for_each(|command| class(&command.arguments, Some(command), out));
 }
 
 /// A name that is no word of the language.
@@ -52,15 +81,16 @@ fn doc(text: &str, indent: &str, out: &mut String) {
     out.push_str("\"\"\"\n");
 }
 
-fn class(record: &Record, base: &str, out: &mut String) {
+/// A record, which is what a command takes, or none of that.
+fn class(record: &Record, takes_it: Option<&Command>, out: &mut String) {
+    let base = takes_it.map(|command| format!("(Arguments[{}Result])", command.name)).unwrap_or_default();
     let _ =
         writeln!(out, "\n@dataclass(frozen=True, slots=True, kw_only=True)\nclass {}{base}:", record.name);
     doc(&record.meaning, "    ", out);
     out.push('\n');
-    if let Some(command) = record.meaning.strip_prefix("What ").and_then(|rest| rest.strip_suffix(" takes."))
-    {
-        let _ = writeln!(out, "    COMMAND: ClassVar[str] = \"{command}\"");
-        let _ = writeln!(out, "    RESULT: ClassVar[type] = {}Result", camel(command));
+    if let Some(command) = takes_it {
+        let _ = writeln!(out, "    COMMAND: ClassVar[str] = \"{}\"", command.spec.name);
+        let _ = writeln!(out, "    RESULT: ClassVar[type] = {}Result", command.name);
     }
     for field in &record.fields {
         let _ = writeln!(out, "    {}", member(field));
@@ -111,7 +141,7 @@ fn routes(model: &Model, out: &mut String) {
     out.push_str("\n# How each command is sent.\nROUTES: Mapping[str, Route] = {\n");
     for command in &model.commands {
         let flag = |is: bool| if is { "True" } else { "False" };
-        let mut query: Vec<_> = command.query.iter().map(|name| format!("\"{name}\"")).collect();
+        let mut query = command.quoted_query();
         if query.len() == 1 {
             query.push(String::new());
         }

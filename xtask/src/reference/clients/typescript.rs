@@ -1,25 +1,43 @@
-//! `clients/typescript/src/generated.ts`.
+//! `clients/typescript/src/generated`.
 
 use std::fmt::Write;
 
 use super::model::{Command, Field, Model, Record, Type};
 use super::{HEAD, wrapped};
 
-/// Its text.
-pub fn file(model: &Model) -> String {
-    let mut out = format!("// {HEAD}\n\n");
-    out.push_str("import type { CallOptions, Outcome, Route } from \"./outcome.js\";\n\n");
-    let _ = writeln!(out, "/** The version of Scarce that these types are of. */");
-    let _ = writeln!(out, "export const VERSION = \"{}\";\n", model.version);
-    model.records().for_each(|record| interface(record, &mut out));
-    commands(model, &mut out);
-    codes(model, &mut out);
-    routes(model, &mut out);
-    out.push_str(SEND);
-    for group in model.groups() {
-        class(group, model, &mut out);
-    }
-    out
+/// Where the files are.
+pub const FOLDER: &str = "clients/typescript/src/generated";
+
+/// Their names and texts.
+pub fn files(model: &Model) -> [(&'static str, String); 3] {
+    let begun = || format!("// {HEAD}\n\n");
+    let mut its_types = begun();
+    let _ = writeln!(its_types, "/** The version of Scarce that these types are of. */");
+    let _ = writeln!(its_types, "export const VERSION = \"{}\";\n", model.version);
+    model.records().for_each(|record| interface(record, &mut its_types));
+    let mut its_codes = begun();
+    let facts = model.codes.iter().map(|code| &code.facts).filter(|facts| !facts.fields.is_empty());
+    import(facts, &mut its_codes);
+    codes(model, &mut its_codes);
+    let mut its_commands = begun();
+    its_commands.push_str("import type { CallOptions, Outcome, Route } from \"../outcome.js\";\n");
+    import(
+        model.commands.iter().flat_map(|command| [&command.arguments, &command.result]),
+        &mut its_commands,
+    );
+    commands(model, &mut its_commands);
+    routes(model, &mut its_commands);
+    its_commands.push_str(SEND);
+    model.groups().iter().for_each(|group| class(group, model, &mut its_commands));
+    [("types.ts", its_types), ("codes.ts", its_codes), ("commands.ts", its_commands)]
+        .map(|(name, text)| (name, text.trim_end().to_owned() + "\n"))
+}
+
+/// Imports records.
+fn import<'a>(records: impl Iterator<Item = &'a Record>, out: &mut String) {
+    let names: Vec<_> = records.map(|record| record.name.as_str()).collect();
+    let lines = wrapped(&format!("{},", names.join(", ")), 110);
+    let _ = writeln!(out, "import type {{\n  {}\n}} from \"./types.js\";\n", lines.join("\n  "));
 }
 
 /// How a group of commands sends one of them.
@@ -135,7 +153,7 @@ fn routes(model: &Model, out: &mut String) {
         "/** How each command is sent. */\nexport const ROUTES: { readonly [N in CommandName]: Route } = {\n",
     );
     for command in &model.commands {
-        let query: Vec<_> = command.query.iter().map(|name| format!("\"{name}\"")).collect();
+        let query = command.quoted_query();
         let _ = writeln!(
             out,
             "  \"{}\": {{ method: \"{}\", path: \"{}\", query: [{}], on: \"{}\", takesId: {}, remembersRefusals: {} }},",
