@@ -1,7 +1,5 @@
 //! Waiting rooms: `POST /v1/waiting-rooms/{room}/tickets` and `GET …/{ticket}`, and the header that shows tickets.
 
-use std::sync::Arc;
-
 use axum::extract::State;
 use axum::http::HeaderName;
 use axum::response::Response;
@@ -12,8 +10,8 @@ use scarce_api::problem::{PortCode, Problem};
 use scarce_core::command::Command;
 use scarce_core::command::rules::Verb;
 use scarce_core::types::Id;
-use scarce_gateway::{Limiting, now_ms};
-use scarce_limits::rooms::{NotAdmitted, Place, Ticket};
+use scarce_gateway::now_ms;
+use scarce_limits::rooms::{NotAdmitted, Place, TICKETS_MAX, Ticket};
 use serde_json::{Map, Value, json};
 
 use super::exchange::{Exchange, Speech};
@@ -21,9 +19,6 @@ use super::{Context, HttpShared, guard, reply};
 
 /// The header with tickets, with commas between them.
 const TICKET: HeaderName = HeaderName::from_static("scarce-ticket");
-
-/// How many tickets a request shows.
-const TICKETS_MAX: usize = 64;
 
 /// Whether the caller may wait: with a key that may take something.
 fn check(exchange: &Exchange) -> Result<(), Box<Response>> {
@@ -48,15 +43,8 @@ pub(super) async fn join(State(shared): Context, exchange: Exchange) -> Response
         Ok(read) => read,
         Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
     };
-    let (limiting, now) = (&shared.access.limiting, now_ms());
-    let rooms = limiting.rooms();
-    let joined = rooms.as_ref().and_then(|rooms| {
-        let ticket = rooms.join(&room, user.as_str(), now)?;
-        let place = rooms.place(&ticket, now)?;
-        Some(answer(&limiting.ticket_key()?.sign(&ticket), &ticket, place))
-    });
-    match joined {
-        Some(body) => reply::json(201, &body),
+    match shared.access.limiting.join(&room, user.as_str(), now_ms()) {
+        Some((text, ticket, place)) => reply::json(201, &answer(&text, &ticket, place)),
         None => reply::of_port(PortCode::NotFound, exchange.speech),
     }
 }
@@ -81,19 +69,16 @@ pub(super) async fn show(State(shared): Context, exchange: Exchange) -> Response
         let mut fields = exchange.fields();
         let room = fields.take_text("room")?.unwrap_or_default().to_owned();
         let text = fields.take_text("ticket")?.unwrap_or_default().to_owned();
-        let ticket = read_ticket(&shared.access.limiting, &text).filter(|ticket| ticket.room == room);
+        let ticket = shared.access.limiting.read_ticket(&text).filter(|ticket| ticket.room == room);
         let wrong = || Misshapen::new("ticket", "is no ticket of this room; take one with POST");
         Ok((ticket.ok_or_else(wrong)?, text))
     };
     match read() {
         Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
-        Ok((ticket, text)) => {
-            let rooms = shared.access.limiting.rooms();
-            match rooms.as_ref().and_then(|rooms| rooms.place(&ticket, now_ms())) {
-                Some(place) => reply::json(200, &answer(&text, &ticket, place)),
-                None => reply::of_port(PortCode::NotFound, exchange.speech),
-            }
-        }
+        Ok((ticket, text)) => match shared.access.limiting.place(&ticket, now_ms()) {
+            Some(place) => reply::json(200, &answer(&text, &ticket, place)),
+            None => reply::of_port(PortCode::NotFound, exchange.speech),
+        },
     }
 }
 
@@ -109,10 +94,6 @@ fn answer(text: &str, ticket: &Ticket, place: Place) -> Value {
     })
 }
 
-fn read_ticket(limiting: &Limiting, text: &str) -> Option<Ticket> {
-    limiting.ticket_key()?.read(text)
-}
-
 /// Whether commands may be sent with the tickets that the request shows.
 ///
 /// # Errors
@@ -122,12 +103,12 @@ pub(super) fn admit<'a>(
     exchange: &Exchange,
     mut commands: impl Iterator<Item = &'a Command>,
 ) -> Result<(), Box<Response>> {
-    let limiting: &Arc<Limiting> = &shared.access.limiting;
+    let limiting = &shared.access.limiting;
     let rooms = limiting.rooms();
     let Some(rooms) = &*rooms else { return Ok(()) };
     let shown = exchange.headers.get_all(TICKET).iter().filter_map(|value| value.to_str().ok());
     let texts = shown.flat_map(|value| value.split(',')).map(str::trim).take(TICKETS_MAX);
-    let tickets: Vec<Ticket> = texts.filter_map(|text| read_ticket(limiting, text)).collect();
+    let tickets: Vec<Ticket> = texts.filter_map(|text| limiting.read_ticket(text)).collect();
     let now = now_ms();
     commands
         .try_for_each(|command| rooms.check(command, &tickets.iter(), now))

@@ -4,12 +4,9 @@ use scarce_core::command::{Command, CommandSpec};
 use scarce_core::outcome::Value;
 use scarce_core::types::Id;
 use scarce_gateway::now_ms;
-use scarce_limits::rooms::{NotAdmitted, Place, Ticket};
+use scarce_limits::rooms::{NotAdmitted, Place, TICKETS_MAX, Ticket};
 
 use super::session::{Flow, Session, Turn};
-
-/// How many tickets a connection shows at a time.
-const TICKETS_MAX: usize = 64;
 
 impl Session {
     /// Whether a command of a row may need a ticket.
@@ -74,16 +71,10 @@ impl Session {
                 return self.say(turn, |replies| replies.error("ERR", &format!("INVALID {problem}")));
             }
         };
-        let limiting = turn.shared.access.limiting.clone();
-        let (room, now) = (String::from_utf8_lossy(room), now_ms());
-        let rooms = limiting.rooms();
-        let joined = rooms.as_ref().and_then(|rooms| {
-            let ticket = rooms.join(&room, user.as_str(), now)?;
-            Some((limiting.ticket_key()?.sign(&ticket), rooms.place(&ticket, now)?))
-        });
-        match joined {
+        let room = String::from_utf8_lossy(room);
+        match turn.shared.access.limiting.join(&room, user.as_str(), now_ms()) {
             None => self.no_room(turn),
-            Some((text, place)) => self.say(turn, |replies| {
+            Some((text, _, place)) => self.say(turn, |replies| {
                 let values = [&[Value::from(text.as_str())], shown(place).as_slice()].concat();
                 replies.value(&Value::List(values));
             }),
@@ -92,8 +83,7 @@ impl Session {
 
     fn show_place(&self, text: &[u8], turn: &mut Turn<'_>) {
         let Some(ticket) = read(text, turn) else { return self.no_ticket(turn) };
-        let rooms = turn.shared.access.limiting.rooms();
-        match rooms.as_ref().and_then(|rooms| rooms.place(&ticket, now_ms())) {
+        match turn.shared.access.limiting.place(&ticket, now_ms()) {
             None => self.no_room(turn),
             Some(place) => self.say(turn, |replies| replies.value(&Value::List(shown(place).to_vec()))),
         }
@@ -127,7 +117,7 @@ impl Session {
 }
 
 fn read(text: &[u8], turn: &Turn<'_>) -> Option<Ticket> {
-    turn.shared.access.limiting.ticket_key()?.read(std::str::from_utf8(text).ok()?)
+    turn.shared.access.limiting.read_ticket(std::str::from_utf8(text).ok()?)
 }
 
 /// Place, wait, whether it is admitted, and until when it is good.

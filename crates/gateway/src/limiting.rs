@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::{ArcSwapOption, Guard};
 use scarce_core::types::TimeMs;
-use scarce_limits::rooms::{Room, Rooms, TicketKey};
+use scarce_limits::rooms::{Place, Room, Rooms, Ticket, TicketKey};
 use scarce_limits::{Limits, Rule};
 
 /// The limits in effect, on all ports together.
@@ -81,9 +81,23 @@ impl Limiting {
         let _ = self.ticket_key.set(TicketKey::of(secret));
     }
 
-    /// What signs tickets, once it is known.
-    pub fn ticket_key(&self) -> Option<&TicketKey> {
-        self.ticket_key.get()
+    /// Gives a user a place in a room: its ticket as text, and where it stands. `None` if there is no such room.
+    pub fn join(&self, room: &str, user: &str, now: TimeMs) -> Option<(String, Ticket, Place)> {
+        let rooms = self.rooms.load();
+        let rooms = rooms.as_ref()?;
+        let ticket = rooms.join(room, user, now)?;
+        let place = rooms.place(&ticket, now)?;
+        Some((self.ticket_key.get()?.sign(&ticket), ticket, place))
+    }
+
+    /// Reads a ticket's text. `None` if it is no ticket of this deployment.
+    pub fn read_ticket(&self, text: &str) -> Option<Ticket> {
+        self.ticket_key.get()?.read(text)
+    }
+
+    /// Where a ticket stands. `None` if its room is no longer there.
+    pub fn place(&self, ticket: &Ticket, now: TimeMs) -> Option<Place> {
+        self.rooms.load().as_ref()?.place(ticket, now)
     }
 
     /// The next free moments of the rooms, to be kept over a restart.

@@ -27,6 +27,9 @@ use scarce_core::types::TimeMs;
 
 use schedule::Schedule;
 
+/// How many tickets a caller shows at a time.
+pub const TICKETS_MAX: usize = 64;
+
 /// A command needs a ticket that was not shown, or whose time has not come.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotAdmitted {
