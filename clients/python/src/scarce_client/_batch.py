@@ -10,7 +10,7 @@ from typing import Any
 
 from ._call import Caller, Sent, applied, common_headers, is_refusal, refused, to_send
 from ._codec import decode, encode
-from ._exchange import Answered, Decision, error_of, is_transient, may_be_applied
+from ._exchange import Answered, Decision, error_of, garbled, is_of, is_problem, is_transient, may_be_applied
 from ._generated import ROUTES
 from ._outcome import Arguments, CallOptions, Failed, ScarceError
 from ._transport import Request
@@ -57,7 +57,8 @@ def send_batch(caller: Caller, lines: Sequence[Line], new_id: Callable[[], str],
     while pending:
         parts = [pending[at : at + _LINES_MAX] for at in range(0, len(pending), _LINES_MAX)]
         pending = [its for part in parts for its in _round(caller, part, outcomes, until)]
-        wait = max((its.error.facts.get("retry_after_ms") or 0 for its in pending), default=0) / 1_000
+        waits = (its.error.facts.get("retry_after_ms") for its in pending)
+        wait = max((ms for ms in waits if isinstance(ms, int)), default=0) / 1_000
         pause = caller.exchange.patience.pause_before(attempt, wait)
         if pending and time.monotonic() + pause >= until:
             for its in pending:
@@ -77,20 +78,35 @@ def _round(caller: Caller, part: list[_Pending], outcomes: list[Any], until: flo
     for its in part:
         its.doubt = its.doubt or decision.doubt
     answer = decision.answer
+    results: Any = answer.body.get("results") if answer else None
+    if answer and not answer.problem and not _has_lines(results, len(part)):
+        answer = Answered({}, garbled(502, str(dict(answer.body))[:200]), False)
+        for its in part:
+            its.doubt = True
     if answer is None or answer.problem is not None:
         for its in part:
             its.error = (error_of(answer) if answer else decision.error) or its.error
             outcomes[its.index] = _given(caller, its)
         return []
     still = []
-    for its, result in zip(part, answer.body["results"], strict=True):
-        line = Answered(result.get("result", {}), result.get("problem"), result.get("replayed", False))
+    for its, result in zip(part, results, strict=True):
+        line = _line(its, result)
         if is_transient(line):
             its.doubt, its.error = its.doubt or may_be_applied(line), error_of(line)
             still.append(its)
         else:
             outcomes[its.index] = _concluded(caller, its, line, until)
     return still
+
+
+def _has_lines(results: Any, count: int) -> bool:
+    return isinstance(results, list) and len(results) == count and all(isinstance(its, dict) for its in results)
+
+
+def _line(its: _Pending, given: Mapping[str, Any]) -> Answered:
+    result, problem = given.get("result", {}), given.get("problem")
+    is_told = is_of(result, its.sent.id) if problem is None else is_problem(problem, given.get("status", 0))
+    return Answered(result, problem if is_told else garbled(502, str(given)[:200]), given.get("replayed", False))
 
 
 def _concluded(caller: Caller, its: _Pending, line: Answered, until: float) -> Any:

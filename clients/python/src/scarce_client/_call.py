@@ -132,7 +132,7 @@ class Caller:
         asked = self.decide(Request("POST", path, b"{}", {"content-type": "application/json"}), until)
         if asked.answer is None or asked.answer.problem is not None:
             return self._still(sent, asked)
-        if asked.answer.body["state"] == "ABSENT":
+        if asked.answer.body.get("state") == "ABSENT":
             return Absent(sent.id or "")
         # What is remembered is the answer to a copy.
         return self.call(sent, until, True)

@@ -59,7 +59,7 @@ class Exchange:
             try:
                 response = self.transport.send(request, min(left, self.patience.attempt))
                 self.clock.learn(response.headers.get("date"))
-                answer = _read(response)
+                answer = _read(response, request.headers.get("idempotency-key"))
                 if not is_transient(answer):
                     return Decision(answer, None, doubt)
                 doubt = doubt or may_be_applied(answer)
@@ -80,20 +80,39 @@ class Exchange:
         return Decision(None, error, doubt)
 
 
-def _read(response: Response) -> Answered:
+def _read(response: Response, id: str | None) -> Answered:
     replayed = response.headers.get("idempotency-replayed") == "true"
     try:
         body = json.loads(response.body)
     except ValueError:
         body = None
-    if 200 <= response.status < 300 and isinstance(body, dict):
+    is_good = 200 <= response.status < 300
+    if is_good and is_of(body, id):
         return Answered(body, None, replayed)
-    if not isinstance(body, dict) or "code" not in body or "status" not in body:
-        said = response.body[:200].decode("utf-8", "replace")
-        status = response.status if response.status >= 300 else 502
-        body = {"code": "GARBLED", "status": status, "title": f"no answer of Scarce: {said}"}
-        body["advice"] = "Check what answers at this address."
+    if is_good or not is_problem(body, response.status):
+        body = garbled(502 if is_good else response.status, response.body[:200].decode("utf-8", "replace"))
     return Answered({}, body, replayed)
+
+
+def is_of(body: Any, id: str | None) -> bool:
+    """Whether a body tells that a change was applied under this ID, or is an object where there is none. Anything else may
+    come from what stands between us and the server, and says nothing of the change."""
+    receipt = body.get("receipt") if isinstance(body, dict) else None
+    return isinstance(body, dict) if id is None else isinstance(receipt, dict) and receipt.get("operation") == id
+
+
+def is_problem(body: Any, status: int) -> bool:
+    """Whether a body is a problem document of the server."""
+    if not isinstance(body, dict) or body.get("status") != status:
+        return False
+    is_told = all(isinstance(body.get(name), str) for name in ("code", "title", "advice"))
+    return is_told and isinstance(body.get("retryable"), bool) and isinstance(body.get("facts", {}), dict)
+
+
+def garbled(status: int, said: str) -> dict[str, Any]:
+    """What something else than the server says."""
+    title, advice = f"no answer of Scarce: {said}", "Check what answers at this address."
+    return {"code": "GARBLED", "status": status, "title": title, "advice": advice, "retryable": status >= 500}
 
 
 def is_transient(answer: Answered) -> bool:

@@ -30,5 +30,5 @@ class Clock:
         self._ahead_ms = 0 if abs(difference) < _DIFFERENCE_MS_MIN else difference
 
     def new_id(self) -> str:
-        high = (self.now_ms() << 16) | 0x7000 | secrets.randbits(12)
+        high = (max(self.now_ms(), 0) << 16) | 0x7000 | secrets.randbits(12)
         return str(uuid.UUID(int=(high << 64) | (0b10 << 62) | secrets.randbits(62)))

@@ -101,7 +101,8 @@ class Transport:
         else:
             self._idle.append(connection)
         body = b"".join(parts)
-        if "content-length" in headers and len(body) != int(headers["content-length"]):
+        length = headers.get("content-length", "")
+        if length.isdecimal() and len(body) != int(length):
             raise TransportError("lost", ConnectionError("the answer broke off"))
         return Response(response.status, headers, body)
 
