@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"time"
 )
 
@@ -45,6 +46,16 @@ type lineResult struct {
 	Result   json.RawMessage `json:"result"`
 	Problem  *problem        `json:"problem"`
 	Replayed bool            `json:"replayed"`
+	Status   int             `json:"status"`
+}
+
+// read is the answer to a line with an ID.
+func (r *lineResult) read(id string) *answered {
+	its := &answered{r.Result, r.Problem, r.Replayed}
+	if r.Problem == nil && !isOf(r.Result, id) || r.Problem != nil && !r.Problem.isTold(r.Status) {
+		its.problem = garbled(http.StatusBadGateway, r.Result)
+	}
+	return its
 }
 
 // Batch sends many commands in a request, each with an outcome and an ID of its own.
@@ -97,7 +108,7 @@ func waitOf(open []*pending) time.Duration {
 		ms, _ := its.err.Facts["retry_after_ms"].(float64)
 		longest = max(longest, ms)
 	}
-	return time.Duration(longest) * time.Millisecond
+	return min(time.Duration(min(longest, 1e12))*time.Millisecond, waitMax)
 }
 
 // round sends lines, again as long as the request as a whole has no answer. It gives those that are open still.
@@ -127,7 +138,7 @@ func (c *Client) round(ctx context.Context, lines []*pending, outcomes []LineOut
 			continue
 		}
 		result := said.Results[at]
-		answer := &answered{result.Result, result.Problem, result.Replayed}
+		answer := result.read(its.sent.id)
 		if answer.isTransient() {
 			its.doubt, its.err = its.doubt || answer.mayBeApplied(), answer.err()
 			open = append(open, its)

@@ -29,7 +29,7 @@ type sent struct {
 func commonHeaders(id string, its options) map[string]string {
 	headers := map[string]string{}
 	if id != "" {
-		headers["Idempotency-Key"] = id
+		headers[idHeader] = id
 	}
 	if its.deadline != nil {
 		headers["Scarce-Deadline"] = strconv.FormatInt(its.deadline.UnixMilli(), 10)

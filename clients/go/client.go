@@ -69,13 +69,18 @@ func New(url string, config Config) *Client {
 	c := &Client{exchange: &exchange{
 		base:    strings.TrimRight(url, "/"),
 		headers: headers,
-		client:  &http.Client{Transport: transport},
+		client:  &http.Client{Transport: transport, CheckRedirect: stay},
 		clock:   &clock{now: time.Now},
 		config:  config,
 	}}
 	c.Account, c.Stock, c.Packet, c.Coupon = AccountCommands{c}, StockCommands{c}, PacketCommands{c}, CouponCommands{c}
 	c.Market, c.Order, c.Operation = MarketCommands{c}, OrderCommands{c}, OperationCommands{c}
 	return c
+}
+
+// stay follows no redirect: by it a change would become a read, or go to a server that is not the one that was asked.
+func stay(*http.Request, []*http.Request) error {
+	return http.ErrUseLastResponse
 }
 
 func defaults(its *time.Duration, usual time.Duration) {

@@ -16,6 +16,12 @@ import (
 	"time"
 )
 
+// idHeader is the header with the ID of a change.
+const idHeader = "Idempotency-Key"
+
+// waitMax is longer than any call; longer waits could not be counted in nanoseconds.
+const waitMax = 366 * 24 * time.Hour
+
 // request is a request that can be sent again.
 type request struct {
 	method, path string
@@ -107,7 +113,8 @@ func (e *exchange) attempt(ctx context.Context, its request, doubt *bool) (*answ
 	}
 	e.clock.learn(response.Header.Get("Date"))
 	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-	return read(response, body), time.Duration(max(0, seconds)) * time.Second, nil
+	wait := min(time.Duration(max(0, seconds)), waitMax/time.Second) * time.Second
+	return read(response, body, its.headers[idHeader]), wait, nil
 }
 
 // open sends a request and reads the head of the answer.
@@ -150,22 +157,44 @@ func pause(ctx context.Context, length time.Duration) bool {
 	}
 }
 
-func read(response *http.Response, body []byte) *answered {
+func read(response *http.Response, body []byte, id string) *answered {
 	its := &answered{body: body, isReplayed: response.Header.Get("Idempotency-Replayed") == "true"}
 	isGood := response.StatusCode >= 200 && response.StatusCode < 300
-	if isGood && json.Valid(body) {
+	if isGood && isOf(body, id) {
 		return its
 	}
 	said, err := decoded[problem](body)
-	if isGood || err != nil || said.Code == "" || said.Status == 0 {
-		said = problem{Code: Garbled, Status: response.StatusCode, Advice: "Check what answers at this address."}
-		said.Title = "no answer of Scarce: " + string(body[:min(len(body), 200)])
-		if isGood {
-			said.Status = http.StatusBadGateway
-		}
+	switch {
+	case isGood:
+		its.problem = garbled(http.StatusBadGateway, body)
+	case err != nil || !said.isTold(response.StatusCode):
+		its.problem = garbled(response.StatusCode, body)
+	default:
+		its.problem = &said
 	}
-	its.problem = &said
 	return its
+}
+
+// isOf says whether a body tells that a change was applied under this ID, or is an object where there is none. Anything
+// else may come from what stands between us and the server, and says nothing of the change.
+func isOf(body []byte, id string) bool {
+	said, err := decoded[map[string]json.RawMessage](body)
+	if err != nil || said == nil {
+		return false
+	}
+	receipt, err := decoded[Receipt](said["receipt"])
+	return id == "" || err == nil && receipt.Operation == id
+}
+
+// isTold says whether a problem is one of the server.
+func (p *problem) isTold(status int) bool {
+	return p.Status == status && p.Code != "" && p.Title != "" && p.Advice != ""
+}
+
+// garbled is what something else than the server says.
+func garbled(status int, body []byte) *problem {
+	title := "no answer of Scarce: " + string(body[:min(len(body), 200)])
+	return &problem{Code: Garbled, Status: status, Title: title, Advice: "Check what answers at this address."}
 }
 
 // isTransient says whether the request should be sent again.

@@ -123,7 +123,7 @@ func (l *Live) connect(ctx context.Context) error {
 		if err != nil {
 			return &Error{Code: Lost, Message: err.Error(), cause: err}
 		}
-		return read(response, body).err()
+		return read(response, body, "").err()
 	}
 	l.response, l.lines = response, bufio.NewReader(response.Body)
 	return nil
