@@ -2,7 +2,7 @@
 
 import { applied, isRefusal, refused } from "./caller.js";
 import type { AnyOutcome, Caller } from "./caller.js";
-import { errorOf, isTransient, mayBeApplied, pause } from "./exchange.js";
+import { errorOf, garbled, isOf, isProblem, isTransient, mayBeApplied, pause } from "./exchange.js";
 import type { Answered, Exchange, Problem, Until } from "./exchange.js";
 import { ROUTES } from "./generated/commands.js";
 import type { BatchCommand, Commands } from "./generated/commands.js";
@@ -90,15 +90,17 @@ export class Batches {
     const request = this.requests.post("/v1/batch", { operations: lines.map((its) => its.line) });
     const { answer, error, doubt } = await this.exchange.decide(request, until);
     lines.forEach((its) => (its.doubt ||= doubt));
-    const failure = error ?? (answer.problem ? errorOf(answer) : null);
+    const results = answer?.problem ? [] : (answer?.body as { results?: unknown } | undefined)?.results;
+    const isGarbled = answer !== null && !answer.problem && !(Array.isArray(results) && results.length === lines.length);
+    if (isGarbled) lines.forEach((its) => (its.doubt = true));
+    const failure = error ?? (isGarbled ? strange(answer.body) : answer.problem ? errorOf(answer) : null);
     if (failure) {
       lines.forEach((its) => (outcomes[its.index] = this.given(Object.assign(its, { error: failure }))));
       return [];
     }
-    const { results } = answer!.body as { results: LineAnswer[] };
     const open: Pending[] = [];
     for (const [at, its] of lines.entries()) {
-      const answer = readLine(results[at]!);
+      const answer = readLine((results as LineAnswer[])[at]!, its.sent.id);
       if (isTransient(answer)) {
         open.push(Object.assign(its, { doubt: its.doubt || mayBeApplied(answer), error: errorOf(answer) }));
       } else {
@@ -141,6 +143,13 @@ function waitMs({ facts }: ScarceError): number {
   return Number(facts["retry_after_ms"] ?? 0);
 }
 
-function readLine({ status, result, problem, replayed = false }: LineAnswer): Answered {
-  return { status, body: result ?? {}, problem: problem ?? null, replayed };
+/** Something else than the server has answered. */
+function strange(body: unknown): ScarceError {
+  return errorOf({ status: 502, body, problem: garbled(502, JSON.stringify(body)), replayed: false });
+}
+
+function readLine({ status, result = {}, problem, replayed = false }: LineAnswer, id: string | null): Answered {
+  const isTold = problem ? isProblem(problem, status) : isOf(result, id);
+  const its = isTold ? (problem ?? null) : garbled(502, JSON.stringify(problem ?? result));
+  return { status, body: result, problem: its, replayed };
 }

@@ -5,6 +5,12 @@ import { ScarceError } from "./outcome.js";
 import { TransportError } from "./transport.js";
 import type { Request, Response, Transport } from "./transport.js";
 
+/** The header with the ID of a change. */
+export const ID_HEADER = "idempotency-key";
+
+/** Timers take no longer pause. */
+const PAUSE_MS_MAX = 2 ** 31 - 1;
+
 /** A problem document. */
 export interface Problem {
   code: string;
@@ -62,7 +68,7 @@ export class Exchange {
         const timeoutMs = Math.ceil(Math.min(left, this.patience.attemptMs));
         const response = await this.transport.send(request, timeoutMs, until.signal);
         this.clock.learn(response.header("date"));
-        const answer = read(response);
+        const answer = read(response, request.headers[ID_HEADER] ?? null);
         if (!isTransient(answer)) return { answer, error: null, doubt };
         doubt ||= mayBeApplied(answer);
         error = errorOf(answer);
@@ -95,7 +101,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener("abort", end);
       resolve();
     };
-    const timer = setTimeout(end, ms);
+    const timer = setTimeout(end, Math.min(ms, PAUSE_MS_MAX));
     signal?.addEventListener("abort", end, { once: true });
   });
 }
@@ -104,7 +110,7 @@ function aborted(signal: AbortSignal): ScarceError {
   return new ScarceError("ABORTED", "the caller ended the call", 0, {}, { cause: signal.reason });
 }
 
-function read(response: Response): Answered {
+function read(response: Response, id: string | null): Answered {
   const replayed = response.header("idempotency-replayed") === "true";
   const { status } = response;
   let body: unknown;
@@ -114,17 +120,31 @@ function read(response: Response): Answered {
     body = null;
   }
   const isGood = status >= 200 && status < 300;
-  if (isGood && body !== null) return { status, body, problem: null, replayed };
-  const problem = isProblem(body) ? body : garbled(isGood ? 502 : status, response.text);
+  if (isGood && isOf(body, id)) return { status, body, problem: null, replayed };
+  const problem = !isGood && isProblem(body, status) ? body : garbled(isGood ? 502 : status, response.text);
   return { status: problem.status, body: null, problem, replayed };
 }
 
-function isProblem(body: unknown): body is Problem {
-  return typeof body === "object" && body !== null && "code" in body && "status" in body;
+/** Whether a body tells that a change was applied under this ID, or is an object where there is none. Anything else may come
+ * from what stands between us and the server, and says nothing of the change. */
+export function isOf(body: unknown, id: string | null): body is object {
+  if (!isObject(body)) return false;
+  return id === null || (isObject(body["receipt"]) && body["receipt"]["operation"] === id);
+}
+
+/** Whether a body is a problem document of the server. */
+export function isProblem(body: unknown, status: number): body is Problem {
+  if (!isObject(body) || body["status"] !== status || typeof body["retryable"] !== "boolean") return false;
+  const isTold = ["code", "title", "advice"].every((name) => typeof body[name] === "string");
+  return isTold && isObject(body["facts"] ?? {});
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What something between us and the server says. */
-function garbled(status: number, text: string): Problem {
+export function garbled(status: number, text: string): Problem {
   const title = `no answer of Scarce: ${text.slice(0, 200)}`;
   return { code: "GARBLED", title, status, retryable: status >= 500, advice: "Check what answers at this address." };
 }

@@ -1,5 +1,6 @@
 // Commands as requests.
 
+import { ID_HEADER } from "./exchange.js";
 import { ROUTES } from "./generated/commands.js";
 import type { CommandName } from "./generated/commands.js";
 import type { CallOptions, Route } from "./outcome.js";
@@ -67,7 +68,7 @@ export class Requests {
 /** The headers of a change. */
 export function commonHeaders(id: string | null, options: CallOptions): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (id !== null) headers["idempotency-key"] = id;
+  if (id !== null) headers[ID_HEADER] = id;
   if (options.deadline !== undefined) headers["scarce-deadline"] = String(options.deadline);
   if (options.durability !== undefined) headers["scarce-durability"] = options.durability;
   return headers;

@@ -37,7 +37,8 @@ class FetchTransport implements Transport {
 
 function init(request: Request, signal: AbortSignal): RequestInit {
   const { method, headers, body } = request;
-  return { method, headers, signal, cache: "no-store", ...(body === undefined ? {} : { body }) };
+  // By a redirect a change would become a read, or go to a server that is not the one that was asked.
+  return { method, headers, signal, cache: "no-store", redirect: "manual", ...(body === undefined ? {} : { body }) };
 }
 
 function lost(cause: unknown): TransportError {
