@@ -3,6 +3,7 @@ package io.github.scarce_rs;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
+import com.google.gson.JsonPrimitive;
 import io.github.scarce_rs.Caller.Sent;
 import io.github.scarce_rs.Exchange.Answered;
 import io.github.scarce_rs.Exchange.Decision;
@@ -102,11 +103,18 @@ final class Batches {
             });
             return List.of();
         }
-        var said = made.answer().body().getAsJsonArray("results");
+        if (!(made.answer().body().get("results") instanceof JsonArray said) || said.size() != lines.size()) {
+            lines.forEach(it -> {
+                it.doubt = true;
+                it.error = garbled(made.answer().body()).error();
+                results[it.index] = given(it);
+            });
+            return List.of();
+        }
         List<Pending> open = new ArrayList<>();
         for (int at = 0; at < lines.size(); at++) {
             var it = lines.get(at);
-            var answer = read(said.get(at));
+            var answer = read(said.get(at), it.sent.id());
             if (answer.isTransient()) {
                 it.doubt |= answer.mayBeApplied();
                 it.error = answer.error();
@@ -118,10 +126,22 @@ final class Batches {
         return open;
     }
 
-    private static Answered read(JsonElement line) {
-        var its = line.getAsJsonObject();
-        var problem = its.has("problem") ? Json.as(Problem.class, its.get("problem")) : null;
-        return new Answered(its.getAsJsonObject("result"), problem, its.has("replayed"));
+    private static Answered read(JsonElement line, String id) {
+        if (!(line instanceof JsonObject its)) {
+            return garbled(line);
+        }
+        if (its.get("problem") instanceof JsonObject told) {
+            var problem = its.get("status") instanceof JsonPrimitive status ? Problem.read(told, status.getAsInt()) : null;
+            return problem == null ? garbled(line) : new Answered(null, problem, its.has("replayed"));
+        }
+        var result = its.get("result") instanceof JsonObject object ? object : new JsonObject();
+        return Answered.isOf(result, id) ? new Answered(result, null, its.has("replayed")) : garbled(line);
+    }
+
+    /** Something else than the server has answered. */
+    private static Answered garbled(JsonElement said) {
+        var text = said.toString();
+        return new Answered(null, Problem.garbled(502, text.substring(0, Math.min(text.length(), 200))), false);
     }
 
     private Line.Result concluded(Pending it, Answered answer, long until) {

@@ -87,7 +87,7 @@ final class Caller {
     static Map<String, String> commonHeaders(String id, CallOptions options) {
         var headers = new LinkedHashMap<String, String>();
         if (id != null) {
-            headers.put("Idempotency-Key", id);
+            headers.put(Exchange.ID_HEADER, id);
         }
         if (options.deadline() != null) {
             headers.put("Scarce-Deadline", String.valueOf(options.deadline().toEpochMilli()));

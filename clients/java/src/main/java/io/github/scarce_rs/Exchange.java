@@ -1,6 +1,8 @@
 package io.github.scarce_rs;
 
 import com.google.gson.JsonObject;
+import com.google.gson.JsonParseException;
+import com.google.gson.JsonPrimitive;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
@@ -39,6 +41,9 @@ final class Exchange {
         }
     }
 
+    /** The header with the ID of a change. */
+    static final String ID_HEADER = "Idempotency-Key";
+
     private final HttpClient client;
     private final String base;
     private final Map<String, String> headers;
@@ -62,7 +67,7 @@ final class Exchange {
                 long left = Math.min(untilNanos - System.nanoTime(), patience.attempt().toNanos());
                 var response = send(request, Math.max(left, 1));
                 clock.learn(response.headers().firstValue("date").orElse(""));
-                var answer = Answered.read(response);
+                var answer = Answered.read(response, request.headers().get(ID_HEADER));
                 if (!answer.isTransient()) {
                     return new Decision(answer, null, doubt);
                 }
@@ -151,18 +156,31 @@ final class Exchange {
 
     /** An answer that is final: the body, or the problem. */
     record Answered(JsonObject body, Problem problem, boolean replayed) {
-        static Answered read(HttpResponse<String> response) {
+        static Answered read(HttpResponse<String> response, String id) {
             boolean replayed = response.headers().firstValue("idempotency-replayed").isPresent();
             var body = Json.read(response.body());
-            boolean isGood = response.statusCode() / 100 == 2;
-            if (isGood && body != null) {
+            int status = response.statusCode();
+            boolean isGood = status / 100 == 2;
+            if (isGood && isOf(body, id)) {
                 return new Answered(body, null, replayed);
             }
-            if (isGood || body == null || !body.has("code") || !body.has("status")) {
-                var said = response.body().substring(0, Math.min(response.body().length(), 200));
-                return new Answered(null, Problem.garbled(isGood ? 502 : response.statusCode(), said), replayed);
+            var problem = isGood ? null : Problem.read(body, status);
+            var said = response.body().substring(0, Math.min(response.body().length(), 200));
+            return new Answered(
+                    null, problem == null ? Problem.garbled(isGood ? 502 : status, said) : problem, replayed);
+        }
+
+        /**
+         * Whether a body tells that a change was applied under this ID, or is an object where there is none. Anything
+         * else may come from what stands between us and the server, and says nothing of the change.
+         */
+        static boolean isOf(JsonObject body, String id) {
+            if (body == null || id == null) {
+                return body != null;
             }
-            return new Answered(null, Json.as(Problem.class, body), replayed);
+            return body.get("receipt") instanceof JsonObject receipt
+                    && receipt.get("operation") instanceof JsonPrimitive operation
+                    && operation.getAsString().equals(id);
         }
 
         /** Whether the request should be sent again. */
@@ -187,6 +205,17 @@ final class Exchange {
     /** A problem document. */
     record Problem(
             String code, int status, String title, String detail, String advice, boolean retryable, JsonObject facts) {
+        /** A problem document of the server; null if it is none. */
+        static Problem read(JsonObject body, int status) {
+            try {
+                var its = Json.as(Problem.class, body);
+                boolean isTold = its != null && its.code() != null && its.title() != null && its.advice() != null;
+                return isTold && its.status() == status ? its : null;
+            } catch (JsonParseException other) {
+                return null;
+            }
+        }
+
         static Problem garbled(int status, String said) {
             var title = "no answer of Scarce: " + said;
             return new Problem("GARBLED", status, title, null, "Check what answers at this address.", false, null);

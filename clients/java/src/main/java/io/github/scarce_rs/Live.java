@@ -162,8 +162,8 @@ public final class Live implements AutoCloseable {
             throw new IOException(said);
         }
         var body = Json.read(said);
-        boolean isProblem = body != null && body.has("code");
-        var problem = isProblem ? Json.as(Problem.class, body) : Problem.garbled(status, said);
+        var told = Problem.read(body, status);
+        var problem = told == null ? Problem.garbled(status, said) : told;
         throw new Exchange.Answered(null, problem, false).error();
     }
 }
