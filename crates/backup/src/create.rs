@@ -45,7 +45,7 @@ impl<'a> CreateOptions<'a> {
 
 /// How far a backup has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct BackupProgress {
     /// The partition.
     pub partition: u32,
     /// Bytes that are in the store.
@@ -69,7 +69,7 @@ const ATTEMPTS_MAX: u32 = 5;
 pub fn create(
     vault: &Vault,
     options: CreateOptions<'_>,
-    on_progress: &mut dyn FnMut(Progress),
+    on_progress: &mut dyn FnMut(BackupProgress),
 ) -> Result<(Manifest, Vec<String>), BackupError> {
     check_known(vault, options.data)?;
     let left = clear_left(vault, options.data);
@@ -182,7 +182,7 @@ impl<'a> Making<'a> {
     fn run(
         mut self,
         data: &Path,
-        on_progress: &mut dyn FnMut(Progress),
+        on_progress: &mut dyn FnMut(BackupProgress),
     ) -> Result<(Manifest, Vec<String>), BackupError> {
         // Before it is begun, so that every partition still leads back to that time when its turn comes.
         let hold = |partition| Hold::take(data.join(partition_directory(partition)));
@@ -213,15 +213,18 @@ impl<'a> Making<'a> {
         &mut self,
         data: &Path,
         partition: u32,
-        on_progress: &mut dyn FnMut(Progress),
+        on_progress: &mut dyn FnMut(BackupProgress),
     ) -> Result<(), BackupError> {
         let directory = data.join(partition_directory(partition));
         let storage = FileStorage::open_read_only(&directory).map_err(EmbeddedError::from)?;
         let storage: Arc<dyn Storage> = Arc::new(storage);
         let found = self.take_inventory(data, partition, &storage)?;
         let looked_at_ms = now_ms();
-        let mut progress =
-            Progress { partition, bytes_done: 0, bytes_total: found.files.iter().map(|file| file.end).sum() };
+        let mut progress = BackupProgress {
+            partition,
+            bytes_done: 0,
+            bytes_total: found.files.iter().map(|file| file.end).sum(),
+        };
         let mut files = Vec::new();
         for file in &found.files {
             let mut advance = |bytes| {

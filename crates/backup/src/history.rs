@@ -12,12 +12,12 @@ use crate::log::LogEnd;
 
 /// A place in the log of a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct LogPosition {
     epoch: u64,
     sequence: u64,
 }
 
-impl Place {
+impl LogPosition {
     /// What orders places of different histories, too.
     const fn rank(self) -> (u64, u64) {
         (epoch::count(self.epoch), self.sequence)
@@ -41,15 +41,14 @@ pub(crate) struct Shelved {
 
 impl Shelved {
     /// The places of each partition that it has for certain: where the backup ends, and where its log does.
-    fn places(&self) -> impl Iterator<Item = (u32, Place)> {
-        let ends = self
-            .manifest
-            .partitions
-            .iter()
-            .map(|part| (part.partition, Place { epoch: part.epoch, sequence: part.last_sequence }));
+    fn places(&self) -> impl Iterator<Item = (u32, LogPosition)> {
+        let ends =
+            self.manifest.partitions.iter().map(|part| {
+                (part.partition, LogPosition { epoch: part.epoch, sequence: part.last_sequence })
+            });
         let of_log = self.log.sequences.iter().filter_map(|(partition, sequence)| {
             let epoch = *self.log.epochs.get(partition).filter(|epoch| **epoch > 0)?;
-            Some((*partition, Place { epoch, sequence: *sequence }))
+            Some((*partition, LogPosition { epoch, sequence: *sequence }))
         });
         ends.chain(of_log)
     }
@@ -98,9 +97,9 @@ pub(crate) struct History {
 }
 
 impl History {
-    fn newest(&self, partition: u32) -> Option<Place> {
+    fn newest(&self, partition: u32) -> Option<LogPosition> {
         let known = self.known.get(&partition)?.iter();
-        let places = known.map(|(epoch, sequence)| Place { epoch: *epoch, sequence: *sequence });
+        let places = known.map(|(epoch, sequence)| LogPosition { epoch: *epoch, sequence: *sequence });
         places.max_by_key(|place| place.rank())
     }
 

@@ -45,7 +45,7 @@ mod verify;
 pub use binding::{check_there, remember};
 pub use catalog::{Listed, list};
 pub use choose::{Chosen, Point, choose};
-pub use create::{CreateOptions, Progress, create};
+pub use create::{BackupProgress, CreateOptions, create};
 pub use error::BackupError;
 pub use key::{Key, KeyError, Keys};
 pub use log::{LogEnd, ShippedLog, log_end, read_log};

@@ -38,7 +38,7 @@ struct Part {
 
 /// An entry.
 #[derive(Debug, Default)]
-struct Entry {
+struct StatementEntry {
     whole: Part,
     status: String,
     booked: String,
@@ -64,7 +64,7 @@ struct Camt<'d, 'm> {
     through: Option<Day>,
     balances: Balances,
     balance: Balance,
-    entry: Entry,
+    entry: StatementEntry,
     has_statement: bool,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn read(input: impl Read, map: &Map, draft: &mut Draft<'_>) -> Result
         through: None,
         balances: Balances::default(),
         balance: Balance::default(),
-        entry: Entry::default(),
+        entry: StatementEntry::default(),
         has_statement: false,
     };
     let (mut path, mut text, mut buffer) = (Vec::new(), String::new(), Vec::new());
@@ -167,7 +167,10 @@ impl Camt<'_, '_> {
                 self.balances = Balances::default();
             }
             ["Bal"] => self.balance = Balance { line, ..Balance::default() },
-            ["Ntry"] => self.entry = Entry { whole: Part { line, ..Part::default() }, ..Entry::default() },
+            ["Ntry"] => {
+                self.entry =
+                    StatementEntry { whole: Part { line, ..Part::default() }, ..StatementEntry::default() }
+            }
             ["Ntry", "Amt"] => self.entry.whole.currency = currency(),
             ["Ntry", "NtryDtls", "TxDtls"] if self.entry.parts.len() < PARTS_MAX => {
                 self.entry.parts.push(Part { line, ..Part::default() });
@@ -306,8 +309,8 @@ impl Camt<'_, '_> {
     }
 
     /// The day of an entry, its amount, and the parts that are compared: its transactions where they come to it.
-    fn lines(&self, entry: &Entry) -> Result<(Day, i64, Vec<Amounted>), String> {
-        let Entry { whole, booked, valued, parts, .. } = entry;
+    fn lines(&self, entry: &StatementEntry) -> Result<(Day, i64, Vec<Amounted>), String> {
+        let StatementEntry { whole, booked, valued, parts, .. } = entry;
         if let Some(wrong) = self.draft.wrong_currency(&whole.currency) {
             return Err(wrong);
         }

@@ -17,7 +17,7 @@ use super::nodes::{Nodes, Traffic};
 use super::program::ScriptKind;
 use super::records::{FORMAT_VERSION, MIRROR_OF};
 use super::settings::RedisSettings;
-use super::shared::Shared;
+use super::shared::SharedSettings;
 use super::wholeness;
 
 /// The field that says that all partitions were begun: one without keys has lost them.
@@ -165,7 +165,7 @@ pub(super) async fn open(
         set.arg(&key).arg("format_version").arg(FORMAT_VERSION).arg(BEGUN).arg(1);
         let _count: u64 = ask(&link, &set).await?;
     }
-    deployment.changed = Shared::of(settings).agree(&link, &key, settings.accepts_settings).await?;
+    deployment.changed = SharedSettings::of(settings).agree(&link, &key, settings.accepts_settings).await?;
     Ok(deployment)
 }
 
@@ -235,7 +235,7 @@ pub(super) async fn find(link: &Link, prefix: &str) -> Result<Found, RedisError>
 pub(super) struct DeploymentGuard {
     prefix: String,
     deployment: Deployment,
-    shared: Shared,
+    shared: SharedSettings,
     link: Link,
     /// Why nothing may be served.
     lost: Mutex<Option<Failure>>,
@@ -244,7 +244,7 @@ pub(super) struct DeploymentGuard {
 impl DeploymentGuard {
     pub(super) fn new(settings: &RedisSettings, nodes: &Arc<Nodes>, deployment: Deployment) -> Self {
         let link = link(&settings.prefix, nodes);
-        let shared = Shared::of(settings);
+        let shared = SharedSettings::of(settings);
         Self { prefix: settings.prefix.clone(), deployment, shared, link, lost: Mutex::default() }
     }
 

@@ -25,9 +25,9 @@ const AGREE: &str = "local key, changes, differing = KEYS[1], ARGV[1] == '1', {}
 
 /// The settings of a server that others must have, too: the names of their fields, and their values.
 #[derive(Clone, Debug)]
-pub(super) struct Shared(Vec<(&'static str, String)>);
+pub(super) struct SharedSettings(Vec<(&'static str, String)>);
 
-impl Shared {
+impl SharedSettings {
     /// None of a server that only reads.
     pub(super) fn of(settings: &RedisSettings) -> Self {
         let state = &settings.state;

@@ -11,7 +11,7 @@ use scarce_core::command::Command;
 use scarce_core::command::rules::Verb;
 use scarce_core::types::Id;
 use scarce_gateway::now_ms;
-use scarce_limits::rooms::{NotAdmitted, Place, TICKETS_MAX, Ticket};
+use scarce_limits::rooms::{NotAdmitted, TICKETS_MAX, Ticket, TicketStatus};
 use serde_json::{Map, Value, json};
 
 use super::exchange::{Exchange, Speech};
@@ -82,7 +82,7 @@ pub(super) async fn show(State(shared): Context, exchange: Exchange) -> Response
     }
 }
 
-fn answer(text: &str, ticket: &Ticket, place: Place) -> Value {
+fn answer(text: &str, ticket: &Ticket, place: TicketStatus) -> Value {
     json!({
         "ticket": text,
         "room": ticket.room,

@@ -4,7 +4,7 @@ use scarce_core::command::{Command, CommandSpec};
 use scarce_core::outcome::Value;
 use scarce_core::types::Id;
 use scarce_gateway::now_ms;
-use scarce_limits::rooms::{NotAdmitted, Place, TICKETS_MAX, Ticket};
+use scarce_limits::rooms::{NotAdmitted, TICKETS_MAX, Ticket, TicketStatus};
 
 use super::session::{Flow, Session, Turn};
 
@@ -120,8 +120,8 @@ fn read(text: &[u8], turn: &Turn<'_>) -> Option<Ticket> {
     turn.shared.access.limiting.read_ticket(std::str::from_utf8(text).ok()?)
 }
 
-/// Place, wait, whether it is admitted, and until when it is good.
-fn shown(place: Place) -> [Value; 4] {
-    let Place { place, wait_ms, expires_ms, is_admitted } = place;
+/// Its place, wait, whether it is admitted, and until when it is good.
+fn shown(place: TicketStatus) -> [Value; 4] {
+    let TicketStatus { place, wait_ms, expires_ms, is_admitted } = place;
     [place.into(), wait_ms.into(), Value::Integer(is_admitted.into()), expires_ms.into()]
 }

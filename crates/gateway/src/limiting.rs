@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::{ArcSwapOption, Guard};
 use scarce_core::types::TimeMs;
-use scarce_limits::rooms::{Place, Room, Rooms, Ticket, TicketKey};
+use scarce_limits::rooms::{Room, Rooms, Ticket, TicketKey, TicketStatus};
 use scarce_limits::{Limits, Rule};
 
 /// The limits in effect, on all ports together.
@@ -82,7 +82,7 @@ impl Limiting {
     }
 
     /// Gives a user a place in a room: its ticket as text, and where it stands. `None` if there is no such room.
-    pub fn join(&self, room: &str, user: &str, now: TimeMs) -> Option<(String, Ticket, Place)> {
+    pub fn join(&self, room: &str, user: &str, now: TimeMs) -> Option<(String, Ticket, TicketStatus)> {
         let rooms = self.rooms.load();
         let rooms = rooms.as_ref()?;
         let ticket = rooms.join(room, user, now)?;
@@ -96,7 +96,7 @@ impl Limiting {
     }
 
     /// Where a ticket stands. `None` if its room is no longer there.
-    pub fn place(&self, ticket: &Ticket, now: TimeMs) -> Option<Place> {
+    pub fn place(&self, ticket: &Ticket, now: TimeMs) -> Option<TicketStatus> {
         self.rooms.load().as_ref()?.place(ticket, now)
     }
 

@@ -21,7 +21,7 @@ const WAIT: Duration = Duration::from_millis(100);
 pub(crate) struct Concurrency {
     pub(crate) rule: Rule,
     max: NonZeroU32,
-    progress: Arc<Progress>,
+    progress: Arc<InProgress>,
     /// Callers cannot choose which subjects share a number.
     seed: RandomState,
     refused: AtomicU64,
@@ -29,18 +29,18 @@ pub(crate) struct Concurrency {
 
 /// How many requests of each subject are in progress, as far as there are any.
 #[derive(Debug, Default)]
-struct Progress {
+struct InProgress {
     parts: [Mutex<BTreeMap<u64, u32>>; PARTS],
 }
 
 /// A request in progress. It has ended when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Entered {
-    progress: Arc<Progress>,
+    progress: Arc<InProgress>,
     subject: u64,
 }
 
-impl Progress {
+impl InProgress {
     fn part(&self, subject: u64) -> MutexGuard<'_, BTreeMap<u64, u32>> {
         let at = usize::try_from(subject % PARTS as u64).unwrap_or_default();
         self.parts[at].lock().unwrap_or_else(PoisonError::into_inner)

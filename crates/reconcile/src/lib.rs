@@ -42,7 +42,7 @@ pub use html::{Page, safe};
 pub use mirror::MirrorSide;
 pub use movements::{LogMovement, Wanted, movements, units_then};
 pub use report::{Check, CheckKind, CheckState, EventPlace, Finding, Reach, RepairReport, Report};
-pub use run::{Mending, Options, Progress, Sources, reconcile};
+pub use run::{Mending, Options, ReconcileProgress, Sources, reconcile};
 pub use scarce_outflow::LogCopy;
 pub use served::Served;
 pub use source::{EngineSource, Figures, HeldDigest, LogSource, Take, figures_of, look_commands};

@@ -66,7 +66,7 @@ impl Default for Options {
 
 /// How far a reconciliation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct ReconcileProgress {
     /// What it does.
     pub doing: &'static str,
     /// Of which partition.
@@ -83,7 +83,7 @@ struct Run<'s> {
     handle: &'s Handle,
     sources: Sources<'s>,
     options: Options,
-    on_progress: &'s mut dyn FnMut(Progress) -> bool,
+    on_progress: &'s mut dyn FnMut(ReconcileProgress) -> bool,
     of_log: Findings,
     of_engine: Findings,
     of_state: Findings,
@@ -106,7 +106,7 @@ pub fn reconcile<'s>(
     handle: &'s Handle,
     sources: Sources<'s>,
     options: Options,
-    on_progress: &'s mut dyn FnMut(Progress) -> bool,
+    on_progress: &'s mut dyn FnMut(ReconcileProgress) -> bool,
 ) -> Result<Report, ReconcileError> {
     let findings = |kind| Findings::new(kind, options.limit);
     Run {
@@ -135,7 +135,8 @@ impl<'s> Run<'s> {
         let partitions = self.sources.log.partitions();
         if let Some(delivery) = self.sources.settlements {
             let on_progress = &mut *self.on_progress;
-            let mut go_on = |done| on_progress(Progress { doing: "reading settlements", partition: 0, done });
+            let mut go_on =
+                |done| on_progress(ReconcileProgress { doing: "reading settlements", partition: 0, done });
             self.settlements.read(self.handle, delivery, partitions, &mut go_on)?;
         }
         for partition in 0..partitions {
@@ -146,7 +147,7 @@ impl<'s> Run<'s> {
             Some(projection) => {
                 let on_progress = &mut *self.on_progress;
                 let mut go_on =
-                    || on_progress(Progress { doing: "waiting for tables", partition: 0, done: 0 });
+                    || on_progress(ReconcileProgress { doing: "waiting for tables", partition: 0, done: 0 });
                 let wait = self.options.wait;
                 Some(Tables::freeze(self.handle, projection, self.sources.log, wait, &mut go_on)?)
             }
@@ -162,7 +163,8 @@ impl<'s> Run<'s> {
         if let Some(tables) = tables {
             let limit = self.options.limit;
             let on_progress = &mut *self.on_progress;
-            let mut go_on = |done| on_progress(Progress { doing: "comparing rows", partition: 0, done });
+            let mut go_on =
+                |done| on_progress(ReconcileProgress { doing: "comparing rows", partition: 0, done });
             let findings = (&mut self.of_tables, &mut self.of_sums);
             // The rows are derived from the log: they can be right only where that is.
             let is_sound = ![&self.of_log, &self.of_engine, &self.of_state].iter().any(|its| its.has_any());
@@ -244,7 +246,7 @@ impl<'s> Run<'s> {
             };
             check.run(&mut |count| {
                 done += count;
-                on_progress(Progress { doing: "comparing", partition, done })
+                on_progress(ReconcileProgress { doing: "comparing", partition, done })
             })?;
         }
         if let Some((copy, bounds)) = copy.zip(bounds) {
@@ -262,7 +264,7 @@ impl<'s> Run<'s> {
         let (on_progress, mut done) = (&mut *self.on_progress, 0);
         let mut go_on = |count| {
             done += count;
-            on_progress(Progress { doing: "comparing the mirror", partition, done })
+            on_progress(ReconcileProgress { doing: "comparing the mirror", partition, done })
         };
         let findings = (&mut self.of_mirror, &mut self.suspects);
         let log: (&mut dyn LogSource, u32) = (&mut *self.sources.log, partition);
@@ -280,7 +282,8 @@ impl<'s> Run<'s> {
         bounds: (i64, i64),
     ) -> Result<(), ReconcileError> {
         let (partition, on_progress) = (fold.machine.partition(), &mut *self.on_progress);
-        let mut go_on = |done| on_progress(Progress { doing: "comparing the topic", partition, done });
+        let mut go_on =
+            |done| on_progress(ReconcileProgress { doing: "comparing the topic", partition, done });
         let sides: (&mut dyn LogSource, &Fold) = (&mut *self.sources.log, fold);
         let reached = copy.compare(sides, bounds, &mut self.of_copy, &mut go_on)?;
         if let Some(reach) = self.reaches.last_mut() {
@@ -308,7 +311,7 @@ impl<'s> Run<'s> {
         let (settlements, on_progress) = (&mut self.settlements, &mut *self.on_progress);
         fold.take_all(self.sources.log, &mut |machine: &Machine, entries: &[Entry]| {
             settlements.take(machine, entries);
-            if !on_progress(Progress { doing: "folding", partition, done: machine.sequence() }) {
+            if !on_progress(ReconcileProgress { doing: "folding", partition, done: machine.sequence() }) {
                 return Err(ReconcileError::Stopped);
             }
             feed.as_mut().map_or(Ok(()), |feed| feed.take(entries))
@@ -351,7 +354,7 @@ impl<'s> Run<'s> {
         for partition in 0..self.sources.log.partitions() {
             if self.suspects.iter().any(|suspect| suspect.partition == partition) {
                 let on_progress = &mut *self.on_progress;
-                let mut go_on = |done| on_progress(Progress { doing: "tracing", partition, done });
+                let mut go_on = |done| on_progress(ReconcileProgress { doing: "tracing", partition, done });
                 trace::follow(self.sources.log, partition, &self.suspects, &mut places, &mut go_on)?;
             }
         }

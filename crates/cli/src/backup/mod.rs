@@ -10,7 +10,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use scarce_backup::{BackupError, CreateOptions, Key, Listed, LogEnd, Manifest, Progress, Vault, log_end};
+use scarce_backup::{
+    BackupError, BackupProgress, CreateOptions, Key, Listed, LogEnd, Manifest, Vault, log_end,
+};
 use serde_json::{Value, json};
 
 use super::files::{check_current, print_rows, progress_bar};
@@ -36,7 +38,7 @@ pub enum Backup {
 
 /// Where backups are.
 #[derive(Debug, Args)]
-pub struct Place {
+pub struct StoreOptions {
     /// The store: a folder, file:///folder, or s3://bucket/prefix. Each deployment needs one of its own.
     #[arg(long, env = "SCARCE_BACKUP", value_name = "URL")]
     pub store: String,
@@ -53,7 +55,7 @@ pub struct Place {
 pub struct Create {
     /// Where to.
     #[command(flatten)]
-    pub place: Place,
+    pub place: StoreOptions,
     /// The data directory; a server may be running on it.
     #[arg(long, env = "SCARCE_DATA", default_value = "scarce-data", value_name = "DIR")]
     pub data: PathBuf,
@@ -67,7 +69,7 @@ pub struct Create {
 pub struct List {
     /// Of which store.
     #[command(flatten)]
-    pub place: Place,
+    pub place: StoreOptions,
 }
 
 /// `scarce backup key`.
@@ -88,7 +90,7 @@ pub(super) fn run(backup: &Backup) -> Ended {
     }
 }
 
-impl Place {
+impl StoreOptions {
     fn open(&self) -> Result<Vault, Failed> {
         open_vault(&self.store, &self.key)
     }
@@ -102,7 +104,7 @@ fn create(options: &Create) -> Ended {
     let vault = options.place.open()?;
     let mut bar = progress_bar("backing up", 0);
     let mut of = 0;
-    let mut advance = |progress: Progress| {
+    let mut advance = |progress: BackupProgress| {
         if progress.partition != of {
             of = progress.partition;
             bar.finish_and_clear();

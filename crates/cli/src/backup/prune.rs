@@ -7,7 +7,7 @@ use clap::Args;
 use scarce_backup::Keep;
 use serde_json::json;
 
-use super::{Place, none_there};
+use super::{StoreOptions, none_there};
 use crate::files::print_rows;
 use crate::{Ended, Exit, Failed};
 
@@ -16,7 +16,7 @@ use crate::{Ended, Exit, Failed};
 pub struct Prune {
     /// Of which store.
     #[command(flatten)]
-    pub place: Place,
+    pub place: StoreOptions,
     /// Keep so many of the newest.
     #[arg(long, value_name = "N", required_unless_present = "keep_days")]
     pub keep: Option<usize>,

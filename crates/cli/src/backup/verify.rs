@@ -9,7 +9,7 @@ use scarce_backup::{Manifest, Point, Vault, Verified, choose, list};
 use scarce_engine_embedded::Until;
 use serde_json::{Value, json};
 
-use super::{Place, check_any, of_backup};
+use super::{StoreOptions, check_any, of_backup};
 use crate::files::print_rows;
 use crate::restore::{Making, Origin, Purpose, explain_cut, fetch_log};
 use crate::{Ended, Exit, Failed};
@@ -19,7 +19,7 @@ use crate::{Ended, Exit, Failed};
 pub struct Verify {
     /// Of which store.
     #[command(flatten)]
-    pub place: Place,
+    pub place: StoreOptions,
     /// The backup; otherwise the newest.
     #[arg(value_name = "ID")]
     pub backup: Option<String>,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use scarce_projection::Repaired;
-use scarce_reconcile::{CheckState, Options, Progress, ReconcileError, RepairReport, Report};
+use scarce_reconcile::{CheckState, Options, ReconcileError, ReconcileProgress, RepairReport, Report};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -85,7 +85,7 @@ pub(super) fn run(options: &Reconcile) -> Ended {
         opened.let_servers_start();
     }
     let bar = progress_bar();
-    let mut show = |progress: Progress| {
+    let mut show = |progress: ReconcileProgress| {
         bar.set_message(format!("{} partition {}", progress.doing, progress.partition));
         bar.set_position(progress.done);
         true

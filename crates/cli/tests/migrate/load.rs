@@ -15,11 +15,11 @@ const AGAIN_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Writers that send each credit, with its id, until they have its answer.
 pub(super) struct Load {
-    shared: Arc<Shared>,
+    shared: Arc<LoadState>,
     writers: Vec<JoinHandle<Book>>,
 }
 
-struct Shared {
+struct LoadState {
     address: Mutex<String>,
     is_ending: AtomicBool,
     answered: AtomicU64,
@@ -35,7 +35,7 @@ pub(super) struct Book {
 
 impl Load {
     pub(super) fn begin(server: &Server, writers: u32) -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(LoadState {
             address: Mutex::new(server.address.clone()),
             is_ending: AtomicBool::new(false),
             answered: AtomicU64::new(0),
@@ -68,7 +68,7 @@ impl Load {
     }
 }
 
-fn write(shared: &Shared, writer: u32) -> Book {
+fn write(shared: &LoadState, writer: u32) -> Book {
     let account = format!("a{writer}");
     let mut client = None;
     ask(shared, &mut client, &["ACCOUNT.OPEN", &account, "EUR", "ID", &format!("open{writer}")]);
@@ -84,7 +84,7 @@ fn write(shared: &Shared, writer: u32) -> Book {
 }
 
 /// Sends a command again and again, with the same id, until it was applied.
-fn ask(shared: &Shared, client: &mut Option<Client>, words: &[&str]) {
+fn ask(shared: &LoadState, client: &mut Option<Client>, words: &[&str]) {
     let begun = Instant::now();
     loop {
         let answer = match client.take() {

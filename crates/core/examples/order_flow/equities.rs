@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use fastrand::Rng;
 
-use super::flow::{Place, Step, Tif, What};
+use super::flow::{NewOrder, Step, Tif, What};
 use super::make::{Done, Source};
 
 /// How many orders rest at first, and after how many commands one is cancelled on the average.
@@ -49,7 +49,7 @@ impl Equities {
         let price = if is_below { self.last.saturating_sub(depth).max(1) } else { self.last + depth };
         self.orders += 1;
         let (owner, quantity) = (self.random.u64(0..OWNERS), 100 * (1 + self.random.u64(0..10)));
-        What::Place(Place { order: self.orders, owner, buys, price, quantity, tif })
+        What::Place(NewOrder { order: self.orders, owner, buys, price, quantity, tif })
     }
 }
 
@@ -81,7 +81,7 @@ impl Source for Equities {
                 self.owners.remove(&fill.maker);
             }
         }
-        if let What::Place(Place { order, owner, .. }) = step.what
+        if let What::Place(NewOrder { order, owner, .. }) = step.what
             && done.is_open
         {
             let life = -(1.0 - self.random.f64()).ln() * LIFETIME;

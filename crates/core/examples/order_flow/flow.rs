@@ -15,7 +15,7 @@ pub enum Tif {
 
 /// A new order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct NewOrder {
     /// Its number.
     pub order: u64,
     /// Its owner's number.
@@ -34,7 +34,7 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A new order.
-    Place(Place),
+    Place(NewOrder),
     /// An order is cancelled.
     Cancel { order: u64, owner: u64 },
     /// An order is made smaller.
@@ -57,7 +57,7 @@ impl fmt::Display for Step {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} ", self.market)?;
         match self.what {
-            What::Place(Place { order, owner, buys, price, quantity, tif }) => {
+            What::Place(NewOrder { order, owner, buys, price, quantity, tif }) => {
                 let side = if buys { "B" } else { "S" };
                 write!(out, "P {order} {owner} {side} {price} {quantity} ")?;
                 match tif {
@@ -82,7 +82,7 @@ impl Step {
         let number = |at: usize| words.get(at)?.parse::<u64>().ok();
         let (market, order, owner) = (number(0)?, number(2)?, number(3)?);
         let what = match *words.get(1)? {
-            "P" => What::Place(Place {
+            "P" => What::Place(NewOrder {
                 order,
                 owner,
                 buys: *words.get(4)? == "B",
@@ -107,7 +107,7 @@ impl Step {
     pub fn words(&self) -> String {
         let market = self.market;
         match self.what {
-            What::Place(Place { order, owner, buys, price, quantity, tif }) => {
+            What::Place(NewOrder { order, owner, buys, price, quantity, tif }) => {
                 let side = if buys { "BUY" } else { "SELL" };
                 let tif = match tif {
                     Tif::Stays => "GTC",

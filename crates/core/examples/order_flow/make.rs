@@ -8,7 +8,7 @@ use std::path::Path;
 use scarce_core::outcome::{Outcome, Receipt, Value};
 
 use super::equities::Equities;
-use super::flow::{Place, Step, Tif, What};
+use super::flow::{NewOrder, Step, Tif, What};
 use super::maker::{Maker, Odds};
 use super::play::Player;
 
@@ -76,7 +76,7 @@ fn with_cost(step: Step, done: Option<&Done>) -> Step {
         What::Place(place) if matches!(place.tif, Tif::Whole { .. }) => {
             let fills = done.map_or(&[][..], |done| &done.fills);
             let cost = fills.iter().map(|fill| fill.price * fill.quantity).sum();
-            Step { what: What::Place(Place { tif: Tif::Whole { cost }, ..place }), ..step }
+            Step { what: What::Place(NewOrder { tif: Tif::Whole { cost }, ..place }), ..step }
         }
         _ => step,
     }

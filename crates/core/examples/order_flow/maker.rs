@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use fastrand::Rng;
 
-use super::flow::{Place, Step, Tif, What};
+use super::flow::{NewOrder, Step, Tif, What};
 use super::make::{Done, Source};
 
 /// How many orders rest in a market.
@@ -99,14 +99,14 @@ impl Maker {
         };
         self.orders += 1;
         let (owner, quantity) = (self.random.u64(0..OWNERS), self.quantity());
-        What::Place(Place { order: self.orders, owner, buys, price, quantity, tif })
+        What::Place(NewOrder { order: self.orders, owner, buys, price, quantity, tif })
     }
 
     /// One of the things that happen besides.
     fn besides(&mut self, market: usize) -> Option<What> {
         let Resting { order, owner, buys, price, quantity } = self.any(market)?;
         let dice = self.random.u64(0..1_000);
-        let place = |order, buys, quantity, tif| Place { order, owner, buys, price, quantity, tif };
+        let place = |order, buys, quantity, tif| NewOrder { order, owner, buys, price, quantity, tif };
         Some(match dice {
             0..10 => {
                 self.orders += 1;
@@ -117,7 +117,7 @@ impl Maker {
             20..22 => {
                 self.orders += 1;
                 let price = if buys { 1 } else { 100_000_000 };
-                What::Place(Place { price, ..place(self.orders, !buys, SWEEP, Tif::AtOnce) })
+                What::Place(NewOrder { price, ..place(self.orders, !buys, SWEEP, Tif::AtOnce) })
             }
             _ => return None,
         })
@@ -209,8 +209,8 @@ impl Market {
         self.resting.len() as u64 >= RESTING
     }
 
-    fn add(&mut self, place: Place, quantity: u64) {
-        let Place { order, owner, buys, price, .. } = place;
+    fn add(&mut self, place: NewOrder, quantity: u64) {
+        let NewOrder { order, owner, buys, price, .. } = place;
         self.places.insert(order, self.resting.len());
         self.resting.push(Resting { order, owner, buys, price, quantity });
         self.sides[usize::from(!buys)] += 1;

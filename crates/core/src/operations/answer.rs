@@ -25,12 +25,12 @@ pub(super) const FORM_MAX: Form = 31;
 
 /// A stored answer.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Answer<'a> {
+pub(super) struct StoredAnswer<'a> {
     pub(super) form: Form,
     pub(super) bytes: &'a [u8],
 }
 
-impl<'a> Answer<'a> {
+impl<'a> StoredAnswer<'a> {
     /// Reads the answer of a form at the front of `input`.
     pub(super) fn get(form: Form, input: &mut Input<'a>) -> Self {
         let rest = *input;
@@ -191,7 +191,7 @@ mod tests {
             assert!(out.len() <= bytes, "{outcome}: {} bytes", out.len());
             let more = [out.as_slice(), &[1, 2, 3]].concat();
             let mut input = Input::new(&more);
-            let answer = Answer::get(form, &mut input);
+            let answer = StoredAnswer::get(form, &mut input);
             assert_eq!((answer.outcome(), input.len()), (Some(outcome.clone()), 3));
             let mut encoded = Vec::new();
             answer.put_outcome(&mut encoded);
@@ -226,7 +226,7 @@ mod tests {
     fn what_is_large_is_in_the_log() {
         let outcome = Outcome::applied(facts!["a text that is too long to be kept"]);
         let (form, out) = stored(&outcome);
-        let answer = Answer::get(form, &mut Input::new(&out));
+        let answer = StoredAnswer::get(form, &mut Input::new(&out));
         assert!(answer.is_in_log() && out.is_empty() && answer.outcome().is_none());
     }
 }

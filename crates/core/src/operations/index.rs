@@ -14,15 +14,15 @@ const HOMES_MIN: usize = 8;
 
 /// A place, and the bits of the hash by which entries are ordered.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct IndexEntry {
     tag: u16,
     /// As bytes, so that an entry takes no more than six.
     place: [u8; 4],
 }
 
-const VACANT: Entry = Entry { tag: EMPTY, place: [u8::MAX; 4] };
+const VACANT: IndexEntry = IndexEntry { tag: EMPTY, place: [u8::MAX; 4] };
 
-impl Entry {
+impl IndexEntry {
     const fn place(self) -> u32 {
         u32::from_le_bytes(self.place)
     }
@@ -31,7 +31,7 @@ impl Entry {
 /// The entries whose hashes begin alike.
 #[derive(Clone, Debug, Default)]
 struct Shard {
-    slots: Vec<Entry>,
+    slots: Vec<IndexEntry>,
     /// How many slots an entry may begin its search at; those behind take what is pushed beyond them.
     homes: u32,
     /// How many slots hold an entry, be its record forgotten or not.
@@ -95,7 +95,7 @@ impl Shard {
         let start = self.home(tag);
         let at = self.slots[start..].iter().position(|entry| entry.tag > tag).map(|steps| start + steps);
         // The entries from there on move by one, up to the first slot that nobody needs.
-        let is_free = |entry: &Entry| entry.tag == EMPTY || !is_alive(entry.place());
+        let is_free = |entry: &IndexEntry| entry.tag == EMPTY || !is_alive(entry.place());
         let free = at.and_then(|at| self.slots[at..].iter().position(is_free).map(|steps| at + steps));
         let (Some(at), Some(free)) = (at, free) else {
             self.slots.reserve_exact(2);
@@ -106,7 +106,7 @@ impl Shard {
         if free > at {
             self.slots.copy_within(at..free, at + 1);
         }
-        self.slots[at] = Entry { tag, place: place.to_le_bytes() };
+        self.slots[at] = IndexEntry { tag, place: place.to_le_bytes() };
     }
 
     /// Where an entry with this tag would be if the entries were evenly spread.
@@ -121,7 +121,7 @@ impl Shard {
 
     /// Lays the entries out anew, with room for more, without those whose records were forgotten.
     fn lay_out(&mut self, is_alive: &impl Fn(u32) -> bool) {
-        let is_kept = |entry: &&Entry| entry.tag != EMPTY && is_alive(entry.place());
+        let is_kept = |entry: &&IndexEntry| entry.tag != EMPTY && is_alive(entry.place());
         let count = self.slots.iter().filter(is_kept).count();
         let homes = (count + count / 4 + 2).next_multiple_of(4).max(HOMES_MIN);
         let mut laid = Self {

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use super::answer::{self, Answer, Encoded, FORM_MAX};
+use super::answer::{self, Encoded, FORM_MAX, StoredAnswer};
 use crate::codec::{Input, Malformed, Wire};
 use crate::types::TimeMs;
 
@@ -53,7 +53,7 @@ pub(super) struct Moment {
 pub(super) struct Details<'a> {
     pub(super) moment: Moment,
     pub(super) events: u32,
-    pub(super) answer: Answer<'a>,
+    pub(super) answer: StoredAnswer<'a>,
 }
 
 /// Where details can be read without those before them.
@@ -140,7 +140,7 @@ impl Moment {
         if bits & EPOCH_FOLLOWS != 0 {
             moment.epoch = u32::get(input)?;
         }
-        Ok(Details { moment, events, answer: Answer::get(bits & FORM_BITS, input) })
+        Ok(Details { moment, events, answer: StoredAnswer::get(bits & FORM_BITS, input) })
     }
 }
 

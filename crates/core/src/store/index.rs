@@ -8,12 +8,12 @@ const SHARDS: usize = 256;
 
 /// A place, and the low half of the hash of its key.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct IndexEntry {
     half: u32,
     place: u32,
 }
 
-impl Entry {
+impl IndexEntry {
     /// A hash for the shard's own table, which uses the lowest and the highest bits.
     fn hash(self) -> u64 {
         #[cfg(test)]
@@ -25,7 +25,7 @@ impl Entry {
 /// Row slots, by the hashes of their keys.
 #[derive(Debug)]
 pub struct Index {
-    shards: Vec<HashTable<Entry>>,
+    shards: Vec<HashTable<IndexEntry>>,
     length: usize,
 }
 
@@ -52,21 +52,22 @@ impl Index {
     #[must_use]
     pub fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
         let half = low(hash);
-        let is_it = |entry: &Entry| entry.half == half && is_it(entry.place);
+        let is_it = |entry: &IndexEntry| entry.half == half && is_it(entry.place);
         self.shards[shard(hash)].find(doubled(half), is_it).map(|entry| entry.place)
     }
 
     /// Adds a slot that is not in the index.
     pub fn insert(&mut self, hash: u64, place: u32) {
         let half = low(hash);
-        self.shards[shard(hash)].insert_unique(doubled(half), Entry { half, place }, |entry| entry.hash());
+        self.shards[shard(hash)]
+            .insert_unique(doubled(half), IndexEntry { half, place }, |entry| entry.hash());
         self.length += 1;
     }
 
     /// Removes the slot with this hash for which `is_it` returns true.
     pub fn remove(&mut self, hash: u64, mut is_it: impl FnMut(u32) -> bool) {
         let half = low(hash);
-        let is_it = |entry: &Entry| entry.half == half && is_it(entry.place);
+        let is_it = |entry: &IndexEntry| entry.half == half && is_it(entry.place);
         if let Ok(entry) = self.shards[shard(hash)].find_entry(doubled(half), is_it) {
             entry.remove();
             self.length -= 1;

@@ -123,7 +123,7 @@ fn complete(
 fn newest(storage: &dyn Storage, segment: &SegmentFile, evidence: Evidence) -> Result<Extent, JournalError> {
     let mut walk = Walk::begin(storage, segment)?;
     let mut durable = evidence.durable_through;
-    let mut unproven: VecDeque<Place> = VecDeque::new();
+    let mut unproven: VecDeque<FrameSpan> = VecDeque::new();
     let (mut end, mut last_sequence, mut last) = (walk.offset, walk.next_sequence - 1, None);
     let mut epoch = None;
     let mut read_again_at = None;
@@ -152,7 +152,7 @@ fn newest(storage: &dyn Storage, segment: &SegmentFile, evidence: Evidence) -> R
         if is_over && !unproven.is_empty() && walk.file.sync_data().is_ok() {
             durable = walk.next_sequence - 1;
         }
-        let is_proven = |place: &Place| place.header.last_sequence <= durable || evidence.is_at_rest;
+        let is_proven = |place: &FrameSpan| place.header.last_sequence <= durable || evidence.is_at_rest;
         while let Some(place) = unproven.pop_front_if(|place| is_proven(place)) {
             (end, last_sequence, epoch) = (place.end, place.header.last_sequence, Some(place.header.epoch));
             last = Some(place).filter(|place| place.header.covers_any()).or(last);
@@ -168,7 +168,7 @@ fn newest(storage: &dyn Storage, segment: &SegmentFile, evidence: Evidence) -> R
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct FrameSpan {
     pub(super) offset: u64,
     pub(super) end: u64,
     pub(super) header: FrameHeader,
@@ -201,7 +201,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    pub(super) fn step(&mut self) -> Result<Result<Place, Flaw>, JournalError> {
+    pub(super) fn step(&mut self) -> Result<Result<FrameSpan, Flaw>, JournalError> {
         let (offset, bytes) = (self.offset, self.segment.header.segment_bytes);
         let found = read_frame(&mut self.window, &*self.file, offset, bytes, self.seed)?;
         let header = match found {
@@ -215,7 +215,7 @@ impl<'a> Walk<'a> {
         self.crc = header.crc;
         self.next_sequence = header.last_sequence + 1;
         self.epoch = header.epoch;
-        Ok(Ok(Place { offset, end: self.offset, header }))
+        Ok(Ok(FrameSpan { offset, end: self.offset, header }))
     }
 
     fn check_order(&self, header: &FrameHeader) -> Result<(), Flaw> {
@@ -237,7 +237,7 @@ impl<'a> Walk<'a> {
         Ok(claimed_after(&mut self.window, &*self.file, self.offset, bytes, self.seed)?)
     }
 
-    fn last_frame(&mut self, place: Place) -> Result<LastFrame, JournalError> {
+    fn last_frame(&mut self, place: FrameSpan) -> Result<LastFrame, JournalError> {
         let bytes = self.segment.header.segment_bytes;
         match read_frame(&mut self.window, &*self.file, place.offset, bytes, self.seed)? {
             Ok((header, payload)) => Ok(LastFrame { epoch: header.epoch, payload: payload.to_vec() }),
@@ -246,7 +246,10 @@ impl<'a> Walk<'a> {
     }
 
     /// The frame that was stepped over last, from what was checked then.
-    pub(super) fn frame(&mut self, Place { offset, end, header }: Place) -> Result<Frame<'_>, JournalError> {
+    pub(super) fn frame(
+        &mut self,
+        FrameSpan { offset, end, header }: FrameSpan,
+    ) -> Result<Frame<'_>, JournalError> {
         let bytes = self.window.fetch(&*self.file, offset, index(end - offset))?;
         let until = FRAME_HEADER_BYTES + index(header.payload_bytes.into());
         Ok(Frame {

@@ -3,7 +3,7 @@
 use crate::storage::Storage;
 
 use super::bytes::index;
-use super::extent::{Place, Walk};
+use super::extent::{FrameSpan, Walk};
 use super::frame::Flaw;
 use super::listing::{self, SegmentFile};
 use super::segment::{SEGMENT_HEADER_BYTES, segment_name};
@@ -234,7 +234,7 @@ impl JournalTail {
 }
 
 /// Takes a frame that was walked over; says whether it takes more.
-type TakeFrame<'t> = dyn FnMut(&mut Walk<'_>, Place) -> Result<bool, JournalError> + 't;
+type TakeFrame<'t> = dyn FnMut(&mut Walk<'_>, FrameSpan) -> Result<bool, JournalError> + 't;
 
 /// A missing file is no failure of the disk: the journal drops segments that nobody keeps.
 fn dropped(error: JournalError, storage: &dyn Storage, name: &str, sequence: u64) -> JournalError {

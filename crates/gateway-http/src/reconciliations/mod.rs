@@ -18,10 +18,10 @@ pub(super) use routes::{list, request, show};
 
 /// The reconciliations of a server, as its port and the thread that makes them see them. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Reconciliations(Arc<Shared>);
+pub struct Reconciliations(Arc<ReconciliationState>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct ReconciliationState {
     kept: Mutex<Kept>,
     changed: Condvar,
 }

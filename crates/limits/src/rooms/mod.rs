@@ -43,7 +43,7 @@ pub struct NotAdmitted {
 
 /// Where a ticket stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct TicketStatus {
     /// How many wait before it; 0 once it is admitted.
     pub place: u64,
     /// How long it waits.
@@ -114,12 +114,12 @@ impl Rooms {
 
     /// Where a ticket stands. `None` if there is no such room.
     #[must_use]
-    pub fn place(&self, ticket: &Ticket, now_ms: TimeMs) -> Option<Place> {
+    pub fn place(&self, ticket: &Ticket, now_ms: TimeMs) -> Option<TicketStatus> {
         let room = &self.find(&ticket.room)?.room;
         let wait_ms = ticket.admit_ms.saturating_sub(now_ms);
         let expires_ms = ticket.admit_ms.saturating_add(room.admission_ms());
         let is_admitted = wait_ms == 0 && now_ms < expires_ms;
-        Some(Place { place: room.places(wait_ms), wait_ms, expires_ms, is_admitted })
+        Some(TicketStatus { place: room.places(wait_ms), wait_ms, expires_ms, is_admitted })
     }
 
     /// Whether a room may guard commands of a row.
@@ -148,7 +148,7 @@ impl Rooms {
             }
             let (room, user) = (&opened.room.name, user_of(command));
             let fit = tickets.clone().filter(|ticket| ticket.room == *room && ticket.user == user);
-            let places: Vec<Place> = fit.filter_map(|ticket| self.place(ticket, now_ms)).collect();
+            let places: Vec<TicketStatus> = fit.filter_map(|ticket| self.place(ticket, now_ms)).collect();
             if !places.iter().any(|place| place.is_admitted) {
                 let waits = places.iter().map(|place| place.wait_ms).filter(|wait_ms| *wait_ms > 0);
                 return Err(NotAdmitted { room: room.clone(), user, wait_ms: waits.min() }.into());

@@ -11,7 +11,7 @@ use crossbeam_channel::{Receiver, bounded};
 use rustix::process::setpriority_process;
 use scarce_engine::Engine;
 use scarce_gateway_http::{Cause, Reconciliations, Verdict};
-use scarce_reconcile::{Check, Progress, RepairReport, Report};
+use scarce_reconcile::{Check, ReconcileProgress, RepairReport, Report};
 use scarce_settings::ServerSettings;
 
 use sides::Sides;
@@ -181,7 +181,7 @@ struct Pace<'p> {
 }
 
 impl Pace<'_> {
-    fn go_on(&mut self, progress: Progress) -> bool {
+    fn go_on(&mut self, progress: ReconcileProgress) -> bool {
         let worked = self.since.elapsed();
         if worked < WORK_AT_ONCE {
             return true;

@@ -11,8 +11,8 @@ use scarce_engine::{Engine, Image};
 use scarce_outflow::LogCopy;
 use scarce_projection::{Projection, ProjectionOptions};
 use scarce_reconcile::{
-    FilesLog, LogSource, Mending, MirrorSide, Options, Progress, ReconcileError, Report, Served, Sources,
-    Take, reconcile,
+    FilesLog, LogSource, Mending, MirrorSide, Options, ReconcileError, ReconcileProgress, Report, Served,
+    Sources, Take, reconcile,
 };
 use scarce_settings::{EngineChoice, RepairLevel, ServerSettings};
 use serde_json::json;
@@ -52,7 +52,7 @@ impl Sides {
     /// Compares them; `None` if it was stopped.
     pub(super) fn compare(
         &self,
-        on_progress: &mut dyn FnMut(Progress) -> bool,
+        on_progress: &mut dyn FnMut(ReconcileProgress) -> bool,
     ) -> Result<Option<Report>, String> {
         self.check_memory()?;
         let mut runtime = Builder::new_multi_thread();
@@ -111,7 +111,7 @@ impl Sides {
         runtime: &Runtime,
         (tables, settlements): (Option<&Projection>, Option<&Delivery>),
         mends: bool,
-        on_progress: &mut dyn FnMut(Progress) -> bool,
+        on_progress: &mut dyn FnMut(ReconcileProgress) -> bool,
     ) -> Result<Option<Report>, String> {
         let mut engine = Served::new(self.engine.clone());
         let mut log: Box<dyn LogSource> = match &self.data {

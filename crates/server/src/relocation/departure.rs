@@ -23,11 +23,11 @@ const REST_MAX: Duration = Duration::from_secs(60);
 
 /// Serves those who move the deployment, until it is ended.
 pub(crate) struct Departure {
-    shared: Arc<Shared>,
+    shared: Arc<DepartureState>,
     thread: JoinHandle<()>,
 }
 
-struct Shared {
+struct DepartureState {
     data: PathBuf,
     engine: Arc<Embedded>,
     pipeline: Arc<Pipeline>,
@@ -56,7 +56,7 @@ impl Departure {
         };
         let (data, engine, pipeline) = (data.to_owned(), engine.clone(), pipeline.clone());
         let (is_ending, current) = (AtomicBool::new(false), Mutex::default());
-        let shared = Arc::new(Shared { data, engine, pipeline, is_ending, current });
+        let shared = Arc::new(DepartureState { data, engine, pipeline, is_ending, current });
         let serving = shared.clone();
         let thread = std::thread::Builder::new().name("departure".to_owned());
         let thread = thread.spawn(move || serve(&serving, &listener))?;
@@ -79,7 +79,7 @@ impl Departure {
     }
 }
 
-fn serve(shared: &Arc<Shared>, listener: &UnixListener) {
+fn serve(shared: &Arc<DepartureState>, listener: &UnixListener) {
     for stream in listener.incoming() {
         if shared.is_ending.load(Ordering::SeqCst) {
             return;
@@ -91,7 +91,7 @@ fn serve(shared: &Arc<Shared>, listener: &UnixListener) {
     }
 }
 
-impl Shared {
+impl DepartureState {
     fn current(&self) -> MutexGuard<'_, Option<UnixStream>> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -120,7 +120,7 @@ impl Shared {
 
 /// One who moves the deployment.
 struct Session<'a> {
-    shared: &'a Shared,
+    shared: &'a DepartureState,
     line: Line,
     /// Until when no changes are taken.
     until: Option<Instant>,
@@ -224,7 +224,7 @@ impl Session<'_> {
             tracing::error!(reason, "the mark of a move could not be written; start this server again");
             return Err(reason);
         }
-        let Shared { engine, pipeline, .. } = self.shared;
+        let DepartureState { engine, pipeline, .. } = self.shared;
         engine.move_to(address);
         self.until = None;
         tracing::warn!(address, "this deployment has moved; every caller is told where");

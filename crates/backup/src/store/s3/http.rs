@@ -24,7 +24,7 @@ use object_store::client::{
 };
 use rustls::{ClientConfig, RootCertStore};
 
-use super::progress::Progress;
+use super::progress::RequestProgress;
 
 /// How long nothing may move, in a request or in its answer.
 const STILL_MAX: Duration = Duration::from_secs(20);
@@ -79,7 +79,7 @@ impl HttpConnector for Connector {
 #[async_trait]
 impl HttpService for Connector {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let progress = Arc::new(Progress::begin(STILL_MAX));
+        let progress = Arc::new(RequestProgress::begin(STILL_MAX));
         let bytes = request.body().content_length() as u64;
         let is_listing = request.uri().query().is_some_and(|query| query.contains("list-type=2"));
         let answered = progress.wait(bytes, self.client.request(noted(request, &progress))).await;
@@ -128,7 +128,7 @@ async fn checked_listing(response: HttpResponse) -> Result<HttpResponse, HttpErr
 struct NoListing;
 
 /// A request of which it is noted how much the connection has taken.
-fn noted(request: HttpRequest, progress: &Arc<Progress>) -> Request<BoxBody<Bytes, HttpError>> {
+fn noted(request: HttpRequest, progress: &Arc<RequestProgress>) -> Request<BoxBody<Bytes, HttpError>> {
     let bytes = request.body().content_length();
     let progress = progress.clone();
     let mut request = request.map(|body| {

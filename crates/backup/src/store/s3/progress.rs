@@ -14,7 +14,7 @@ const HELD_BYTES_MAX: u64 = 5 << 20;
 const BYTES_PER_SECOND: u64 = 32 << 10;
 
 /// A request on its way.
-pub(super) struct Progress {
+pub(super) struct RequestProgress {
     /// How long nothing may move.
     still: Duration,
     state: Mutex<State>,
@@ -42,7 +42,7 @@ impl Display for Still {
     }
 }
 
-impl Progress {
+impl RequestProgress {
     pub(super) fn begin(still: Duration) -> Self {
         Self { still, state: Mutex::new(State { sent_bytes: 0, moved_at: Instant::now() }) }
     }
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_request_that_goes_on_is_waited_for_however_long_it_takes() {
-        let progress = Arc::new(Progress::begin(STILL));
+        let progress = Arc::new(RequestProgress::begin(STILL));
         let slow = async {
             for _ in 0..30 {
                 tokio::time::sleep(STILL / 10).await;
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_request_that_stands_still_is_given_up_and_says_how_much_was_taken() {
-        let progress = Progress::begin(STILL);
+        let progress = RequestProgress::begin(STILL);
         progress.note(7);
         let still = run(progress.wait(30, std::future::pending::<()>())).unwrap_err();
         assert!(still.to_string().contains("after 7 of 30 bytes"), "{still}");
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_still_on_its_way_out_of_the_machine_takes_longer() {
-        let progress = Progress::begin(STILL);
+        let progress = RequestProgress::begin(STILL);
         progress.note(4 << 20);
         assert_eq!(progress.patience(), STILL + Duration::from_secs(128));
         progress.note(100 << 20);

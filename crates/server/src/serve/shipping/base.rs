@@ -9,7 +9,7 @@ use scarce_backup::{BackupError, CreateOptions, Manifest, Vault, create, list, r
 use scarce_engine::clock::wall_ms;
 use scarce_outflow::Backoff;
 
-use super::{RETRY_DELAYS, Shared, explain, lock};
+use super::{RETRY_DELAYS, ShippingState, explain, lock};
 
 /// After so many parts of the log an incremental backup begins the next: a restore reads all of them.
 const PARTS_MAX: u64 = 3_600;
@@ -21,7 +21,7 @@ const END_LOOK: Duration = Duration::from_millis(20);
 type Abandoned = Arc<Mutex<Option<String>>>;
 
 pub(super) struct Bases {
-    shared: Arc<Shared>,
+    shared: Arc<ShippingState>,
     vault: Arc<Vault>,
     data: PathBuf,
     full_every_ms: u64,
@@ -57,7 +57,7 @@ struct Made {
 }
 
 impl Bases {
-    pub(super) fn new(shared: Arc<Shared>, vault: Vault, data: PathBuf, full_every_ms: u64) -> Self {
+    pub(super) fn new(shared: Arc<ShippingState>, vault: Vault, data: PathBuf, full_every_ms: u64) -> Self {
         let (thread, retry_at, trouble) = (None, None, None);
         let backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
         let vault = Arc::new(vault);

@@ -15,7 +15,7 @@ use scarce_engine_embedded::Embedded;
 use scarce_outflow::Backoff;
 
 use super::base::Bases;
-use super::{Plan, RETRY_DELAYS, Shared, explain, lock};
+use super::{Plan, RETRY_DELAYS, ShippingState, explain, lock};
 
 /// So often a part is put although nothing was logged: a restore to a time knows by it that nothing is missing.
 pub(super) const IDLE_INTERVAL: Duration = Duration::from_mins(1);
@@ -27,7 +27,7 @@ const NOTE_INTERVAL: Duration = Duration::from_secs(10);
 const CHECKS_BETWEEN: u32 = 10;
 
 pub(super) struct Shipper {
-    shared: Arc<Shared>,
+    shared: Arc<ShippingState>,
     vault: Vault,
     data: PathBuf,
     interval: Duration,
@@ -51,7 +51,7 @@ pub(super) struct Shipper {
 }
 
 impl Shipper {
-    pub(super) fn new(shared: Arc<Shared>, vault: Vault, bases: Bases, plan: Plan) -> Self {
+    pub(super) fn new(shared: Arc<ShippingState>, vault: Vault, bases: Bases, plan: Plan) -> Self {
         if let Some(noted) = Reached::noted(&plan.data, &vault.store.locate("")) {
             let ago = Duration::from_millis(wall_ms().saturating_sub(noted.at_ms));
             shared.status.update(|levels| (levels.sequences, levels.covered_before) = (noted.sequences, ago));

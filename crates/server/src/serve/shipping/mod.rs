@@ -66,7 +66,7 @@ struct Plan {
 }
 
 /// What those who call the store and the one who never does share.
-struct Shared {
+struct ShippingState {
     engine: Arc<Embedded>,
     status: Arc<BackupStatus>,
     kept: Mutex<KeptLog>,
@@ -116,7 +116,7 @@ impl Shipping {
         let base_vault = Vault { store: Box::new(store), keys: base_keys };
         let kept = Mutex::new(KeptLog::new(engine.clone(), plan.log_bytes_max));
         let (making, trouble) = (Mutex::default(), Mutex::default());
-        let shared = Arc::new(Shared { engine, status, kept, making, trouble, log_calls, base_calls });
+        let shared = Arc::new(ShippingState { engine, status, kept, making, trouble, log_calls, base_calls });
         let bases = Bases::new(shared.clone(), base_vault, plan.data.clone(), plan.full_every_ms);
         let times = (plan.answer_max, plan.end_timeout);
         let shipper = Shipper::new(shared.clone(), log_vault, bases, plan);
@@ -135,7 +135,7 @@ impl Shipping {
     }
 }
 
-impl Shared {
+impl ShippingState {
     fn kept(&self) -> MutexGuard<'_, KeptLog> {
         lock(&self.kept)
     }

@@ -9,7 +9,7 @@ use scarce_engine::Log;
 use scarce_engine::clock::wall_ms;
 
 use super::log::Shipper;
-use super::{Shared, is_same_reason, lock};
+use super::{ShippingState, is_same_reason, lock};
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -21,7 +21,7 @@ const LAG_MAX: Duration = Duration::from_mins(1);
 const GIVE_UP: Duration = Duration::from_secs(2);
 
 pub(super) struct Watcher {
-    shared: Arc<Shared>,
+    shared: Arc<ShippingState>,
     stop: Sender<()>,
     /// Disconnected once the shipper has ended.
     ended: Receiver<()>,
@@ -33,7 +33,7 @@ pub(super) struct Watcher {
 impl Watcher {
     /// Starts the shipper.
     pub(super) fn start(
-        shared: Arc<Shared>,
+        shared: Arc<ShippingState>,
         shipper: Shipper,
         (answer_max, end_timeout): (Duration, Duration),
     ) -> std::io::Result<Self> {
@@ -78,7 +78,7 @@ impl Watcher {
     }
 }
 
-impl Shared {
+impl ShippingState {
     /// Why the store gets nothing, or not enough.
     fn reason(&self, answer_max: Duration) -> Option<String> {
         if let Some(reason) = lock(&self.trouble).clone() {
