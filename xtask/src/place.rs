@@ -37,6 +37,11 @@ pub fn fresh(name: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
+/// This program. A build that runs meanwhile may replace its file, so that its own path would no longer lead to it.
+pub fn xtask() -> PathBuf {
+    target().join("release").join("xtask")
+}
+
 /// The server's binary.
 pub fn scarce() -> PathBuf {
     target().join("release").join("scarce")

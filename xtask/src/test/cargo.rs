@@ -38,14 +38,14 @@ pub fn lints(log: &mut Log) -> Ended {
 }
 
 /// A command that runs this program itself: cargo might compile it again, with only this package's features.
-fn xtask(words: &[&str]) -> Result<Command, Box<dyn Error>> {
-    let mut command = Command::new(std::env::current_exe()?);
+fn xtask(words: &[&str]) -> Command {
+    let mut command = Command::new(place::xtask());
     command.args(words).current_dir(place::root());
-    Ok(command)
+    command
 }
 
 pub fn house_rules(log: &mut Log) -> Ended {
-    log.check(&mut xtask(&["lint"])?)
+    log.check(&mut xtask(&["lint"]))
 }
 
 pub fn build(log: &mut Log) -> Ended {
@@ -70,7 +70,7 @@ pub fn doc_tests(log: &mut Log) -> Ended {
 }
 
 pub fn reference(log: &mut Log) -> Ended {
-    log.check(&mut xtask(&["reference", "--check"])?)
+    log.check(&mut xtask(&["reference", "--check"]))
 }
 
 pub fn deny(log: &mut Log) -> Ended {

@@ -16,7 +16,7 @@ pub fn code(log: &mut Log) -> Ended {
     console::install()?;
     let types = log.check(&mut console::npm(&["run", "check"]))?;
     let units = log.tests(&mut console::npm(&["test"]))?;
-    let mut check = Command::new(std::env::current_exe()?);
+    let mut check = Command::new(place::xtask());
     let files = log.check(check.args(["console", "--check"]).current_dir(place::root()))?;
     let parts = [types, units, files];
     Ok(Tally {
