@@ -92,6 +92,9 @@ class Kills(unittest.TestCase):
 
         with ThreadPoolExecutor(1) as watcher, scarce.live(channels) as updates:
             watching = watcher.submit(watch, updates)
+            # What is traded before a channel is followed is not in its snapshot.
+            with changed:
+                self.assertTrue(changed.wait_for(lambda: len(seen) == len(channels), PATIENCE_S), seen)
             for order in range(150):
                 side = ("BUY", "SELL")[order % 2]
                 place = {"order": f"o{order}", "owner": f"u{order}", "side": side, "type": "LIMIT"}

@@ -74,12 +74,13 @@ test("what is followed ends as what is read", { timeout: 100_000 }, async () => 
   await through(() => scarce.market.create({ market }));
   await through(() => scarce.account.open({ account, asset: "EUR" }));
   const end = new AbortController();
-  const seen = { depth: null, balance: null, trades: [], updates: 0, snapshots: 0 };
+  const seen = { depth: null, balance: null, trades: [], updates: 0, snapshots: 0, channels: new Set() };
   let changed = () => undefined;
   const following = (async () => {
     const channels = [`market.${market}.depth200`, `market.${market}.trades`, `account.${account}`];
     for await (const { channel, data, type } of scarce.live(channels, end)) {
       seen.updates += 1;
+      seen.channels.add(channel);
       if (type === "snapshot") seen.snapshots += 1;
       if (channel === channels[0]) seen.depth = { bids: data.bids, asks: data.asks };
       if (channel === channels[1]) seen.trades.push(...data.trades.map((its) => its.trade));
@@ -87,6 +88,8 @@ test("what is followed ends as what is read", { timeout: 100_000 }, async () => 
       changed();
     }
   })();
+  // What is traded before a channel is followed is not in its snapshot.
+  while (seen.channels.size < 3) await new Promise((resolve) => (changed = resolve));
   for (let order = 0; order < 150; order += 1) {
     const side = order % 2 === 0 ? "BUY" : "SELL";
     const price = 100 + ((order * 7) % 11) + (side === "SELL" ? 2 : 0);

@@ -8,8 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
@@ -131,7 +133,10 @@ final class KillsTest {
         var reader = Executors.newSingleThreadExecutor();
         var live = scarce.live(
                 List.of("market." + market + ".depth200", "market." + market + ".trades", "account." + account));
-        var reading = reader.submit(() -> read(live, seen, trades));
+        var followed = new CountDownLatch(3);
+        var reading = reader.submit(() -> read(live, seen, trades, followed));
+        // What is traded before a channel is followed is not in its snapshot.
+        followed.await();
         change(market, account);
         var depth = new Api.MarketDepthArguments(market).withLevels(200L);
         var last = new Api.MarketTradesArguments(market).withCount(1L);
@@ -149,11 +154,15 @@ final class KillsTest {
         assertEquals(LongStream.rangeClosed(1, newest.trade()).boxed().toList(), trades);
     }
 
-    private static void read(Live live, List<Object> seen, List<Long> trades) {
+    private static void read(Live live, List<Object> seen, List<Long> trades, CountDownLatch followed) {
+        var channels = new HashSet<String>();
         for (var update = live.next(); update != null; update = live.next()) {
             synchronized (seen) {
                 applyOne(seen, trades, update);
                 seen.notifyAll();
+            }
+            if (channels.add(update.channel())) {
+                followed.countDown();
             }
         }
     }
