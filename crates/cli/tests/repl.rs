@@ -201,6 +201,8 @@ fn at_a_terminal_tab_completes_hints_are_shown_and_the_prompt_tells_of_the_batch
     terminal.send("\r");
     terminal.expect("first_serial");
     terminal.expect("first_serial");
+    // Before its prompt the terminal takes lines, and an end of the input is not one of a line.
+    terminal.expect(&format!("{}> ", server.address));
     terminal.send("\u{4}");
     assert_eq!(terminal.wait_code(), Some(0));
     let history = std::fs::read_to_string(home.path().join("scarce/history")).unwrap();

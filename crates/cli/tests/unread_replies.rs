@@ -54,11 +54,11 @@ fn callers_that_do_not_read_are_closed_the_worst_first_and_writers_go_on() {
             socket
         })
         .collect();
-    // All but those who fit are closed in the end.
+    // All but those who fit are closed in the end. Until one is, there may be more for a moment.
     wait_until("those who do not read are closed", || {
-        metric(&server, "scarce_connections_unread_total") >= DEAF as u64 / 2
+        let closed = metric(&server, "scarce_connections_unread_total");
+        closed >= DEAF as u64 / 2 && metric(&server, "scarce_unread_reply_bytes") <= 8 << 20
     });
-    assert!(metric(&server, "scarce_unread_reply_bytes") <= 8 << 20);
     let grown_kib = server.resident_kib().saturating_sub(before_kib);
     // Without the bound, each of them holds two mebibytes and more.
     assert!(grown_kib < (DEAF as u64) << 11, "{DEAF} callers that do not read cost {grown_kib} KiB");

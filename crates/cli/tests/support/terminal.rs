@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,15 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 /// The timeout of tests.
 const PATIENCE: Duration = Duration::from_secs(180);
 
+/// What the program has written, and whether it has left the terminal.
+#[derive(Default)]
+struct Output {
+    text: String,
+    is_over: bool,
+}
+
 /// The output so far, and a signal for new output.
-type Screen = Arc<(Mutex<String>, Condvar)>;
+type Screen = Arc<(Mutex<Output>, Condvar)>;
 
 /// A program that reads from and writes to a terminal.
 pub struct Terminal {
@@ -40,6 +47,8 @@ impl Terminal {
             .stderr(side())
             .spawn()
             .expect("it starts");
+        // The terminal is at its end once nobody has its other side.
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let keyboard = File::from(master);
         let screen = Screen::default();
         watch(keyboard.try_clone().expect("a second handle"), screen.clone());
@@ -57,19 +66,25 @@ impl Terminal {
         let deadline = Instant::now() + PATIENCE;
         let mut guard = shown.lock().expect("no panic");
         loop {
-            if let Some(at) = guard[self.seen..].find(text) {
+            if let Some(at) = guard.text[self.seen..].find(text) {
                 let end = self.seen + at + text.len();
-                let until = guard[self.seen..end].to_owned();
+                let until = guard.text[self.seen..end].to_owned();
                 self.seen = end;
                 return until;
             }
-            assert!(Instant::now() < deadline, "no '{text}' in {:?}", &guard[self.seen..]);
+            assert!(Instant::now() < deadline, "no '{text}' in {:?}", &guard.text[self.seen..]);
             guard = changed.wait_timeout(guard, Duration::from_millis(100)).expect("no panic").0;
         }
     }
 
     /// Waits for the end, and returns the exit code.
     pub fn wait_code(mut self) -> Option<i32> {
+        let (shown, changed) = &*self.screen;
+        let guard = shown.lock().expect("no panic");
+        let (guard, wait) =
+            changed.wait_timeout_while(guard, PATIENCE, |output| !output.is_over).expect("no panic");
+        assert!(!wait.timed_out(), "it goes on after {:?}", &guard.text[self.seen..]);
+        drop(guard);
         self.child.wait().expect("it ended").code()
     }
 }
@@ -86,13 +101,12 @@ impl Drop for Terminal {
 fn watch(mut terminal: File, screen: Screen) {
     std::thread::spawn(move || {
         let mut bytes = [0; 4_096];
-        while let Ok(count) = terminal.read(&mut bytes) {
-            if count == 0 {
-                break;
-            }
-            let (shown, changed) = &*screen;
-            shown.lock().expect("no panic").push_str(&String::from_utf8_lossy(&bytes[..count]));
+        let (shown, changed) = &*screen;
+        while let Ok(count @ 1..) = terminal.read(&mut bytes) {
+            shown.lock().expect("no panic").text.push_str(&String::from_utf8_lossy(&bytes[..count]));
             changed.notify_all();
         }
+        shown.lock().expect("no panic").is_over = true;
+        changed.notify_all();
     });
 }
