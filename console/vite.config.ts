@@ -22,8 +22,9 @@ export default defineConfig({
     },
   },
   server: {
-    proxy: Object.fromEntries(
-      ['/v1', '/openapi.json', '/metrics', '/readyz', '/problems', '/ws', '/docs'].map((path) => [path, server]),
-    ),
+    proxy: {
+      ...Object.fromEntries(['/v1', '/openapi.json', '/metrics', '/readyz', '/problems', '/docs'].map((path) => [path, server])),
+      '/ws': { target: server, ws: true },
+    },
   },
 })

@@ -33,6 +33,7 @@ export const en = {
   'live.live': 'live',
   'live.sampled': 'too fast to list; figures stay current',
   'live.retrying': 'connecting again',
+  'live.figures': 'live',
   'live.forbidden': 'asked every 2 s',
 
   'common.loading': 'Loading…',

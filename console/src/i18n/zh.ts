@@ -36,6 +36,7 @@ export const zh: Texts = {
   'live.live': '实时',
   'live.sampled': '事件过快，不再逐条列出；数字仍为最新',
   'live.retrying': '重新连接中',
+  'live.figures': '实时',
   'live.forbidden': '每 2 秒查询一次',
 
   'common.loading': '加载中…',

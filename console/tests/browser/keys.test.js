@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { everything } from './sample.js'
-import { browser, open, Server, until } from './stage.js'
+import { browser, figure, open, Server, until } from './stage.js'
 
 let chrome
 let server
@@ -61,7 +61,9 @@ test('a key sees what its scopes cover, and is told what it lacks', async () => 
   await visit('stock/mug')
   await page.getByText('lacks the scope read:stock:mug').waitFor()
   await visit('stock/sneaker-42')
-  await page.locator('[data-live=forbidden]').waitFor()
+  await page.locator('[data-live=figures]').waitFor()
+  await server.api.as(keys.operator).post('/v1/stock/sneaker-42/restock', { quantity: 3 })
+  await until('the figures are live', async () => (await figure(page, 'Total')) === 503 || figure(page, 'Total'))
   await page.getByRole('group', { name: 'Available' }).waitFor()
   await visit('events')
   await page.getByText('lacks the scope operate').waitFor()

@@ -7,6 +7,11 @@ export class Api {
     this.key = key
   }
 
+  /** The same with a key. */
+  as(key) {
+    return new Api(this.origin, key)
+  }
+
   async send(method, path, body = undefined, operation = undefined) {
     const headers = { 'Content-Type': 'application/json' }
     if (this.key) headers.Authorization = `Bearer ${this.key}`

@@ -23,19 +23,20 @@ function found(program) {
 
 /** A running server. */
 export class Server {
-  static async start({ folder = mkdtempSync(join(tmpdir(), 'scarce-console-')), http = '127.0.0.1:0', hasTables = true } = {}) {
+  static async start({ folder = mkdtempSync(join(tmpdir(), 'scarce-console-')), http = '127.0.0.1:0', hasTables = true, more = [] } = {}) {
     if (!BINARY) throw new Error('SCARCE_BINARY must name the server')
-    const words = ['serve', '--data', join(folder, 'data'), '--resp', '127.0.0.1:0', '--http', http]
+    const words = ['serve', '--data', join(folder, 'data'), '--resp', '127.0.0.1:0', '--http', http, ...more]
     if (hasTables) words.push('--sql', `sqlite://${join(folder, 'log.db')}`)
     const child = spawn(BINARY, words, { stdio: ['ignore', 'pipe', 'ignore'] })
     const [line] = await once(createInterface(child.stdout), 'line')
-    const address = /http ([^,]+),/.exec(line)?.[1]
+    const [, resp, address] = /resp ([^,]+), http ([^,]+),/.exec(line) ?? []
     if (!address) throw new Error(`no ready line but '${line}'`)
-    return new Server(child, folder, address, hasTables)
+    return new Server(child, folder, { resp, address, hasTables, more })
   }
 
-  constructor(child, folder, address, hasTables) {
-    Object.assign(this, { child, folder, address, hasTables, origin: `http://${address}`, api: new Api(`http://${address}`) })
+  constructor(child, folder, its) {
+    const origin = `${its.more.includes('--tls-cert') ? 'https' : 'http'}://${its.address}`
+    Object.assign(this, { child, folder, ...its, origin, api: new Api(origin) })
   }
 
   /** As a power failure. */
@@ -46,7 +47,7 @@ export class Server {
 
   /** Starts again with the same data at the same address. */
   async restart() {
-    const next = await Server.start({ folder: this.folder, http: this.address, hasTables: this.hasTables })
+    const next = await Server.start({ folder: this.folder, http: this.address, hasTables: this.hasTables, more: this.more })
     this.child = next.child
   }
 
@@ -71,10 +72,16 @@ export class Server {
   }
 }
 
-export async function browser() {
-  return chromium.launch({ executablePath: found('chromium'), args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] })
+/** A browser; `isOpen` lets pages of the internet call this machine, which browsers only do if they are asked to. */
+export async function browser({ isOpen = false } = {}) {
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
+  // Where files stand in for the server's, the page is taken for one of the internet.
+  if (FILES || isOpen) args.push('--disable-features=LocalNetworkAccessChecks')
+  return chromium.launch({ executablePath: found('chromium'), args })
 }
 
+/** The policy of the server's own files. */
+const POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
 const TYPES = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' }
 
 async function replaceFiles(context, policy) {
@@ -89,7 +96,7 @@ async function replaceFiles(context, policy) {
 export async function open(chrome, server, { language = 'en', theme = 'light', rise = 'green', allowed = [], preferences = true, init = () => {}, ...more } = {}) {
   const context = await chrome.newContext({ viewport: { width: 1360, height: 900 }, ...more })
   context.setDefaultTimeout(PATIENCE_MS)
-  if (FILES) await replaceFiles(context, (await fetch(`${server.origin}/console/`)).headers.get('content-security-policy'))
+  if (FILES) await replaceFiles(context, POLICY)
   const kept = JSON.stringify({ language, theme, rise })
   if (preferences) await context.addInitScript((kept) => localStorage.getItem('scarce.console') ?? localStorage.setItem('scarce.console', kept), kept)
   await context.addInitScript(init)
