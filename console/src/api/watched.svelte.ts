@@ -15,6 +15,8 @@ const LIVE_EVERY_MS = 15_000
 export interface Live<T> {
   channel: string
   merge: (known: T | null, data: Changed, isWhole: boolean) => T
+  /** Whether the whole of the channel is less than what is asked for, so that an answer adds to it. */
+  isPart?: boolean
 }
 
 export class Watched<T> {
@@ -35,7 +37,7 @@ export class Watched<T> {
     private readonly path: string,
     private readonly query: Request['query'],
     private readonly everyMs: number,
-    live: Live<T> | null = null,
+    private readonly live: Live<T> | null = null,
   ) {
     void this.refresh()
     if (live) this.#leave = this.#follow(live)
@@ -72,7 +74,8 @@ export class Watched<T> {
     try {
       const answer = await ask<T>(this.path, { query: this.query, signal: this.#aborter.signal })
       // What arrived meanwhile is newer than the answer.
-      if (answer.ok && messages === this.#messages) this.#answered(answer.body)
+      if (answer.ok && this.live?.isPart) this.#answered(this.live.merge(this.#known, answer.body as Changed, false))
+      else if (answer.ok && messages === this.#messages) this.#answered(answer.body)
       else if (answer.ok) this.problem = null
       else if (!answer.ok) this.problem = answer.problem
     } catch (error) {

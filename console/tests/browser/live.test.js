@@ -48,7 +48,7 @@ test('one connection carries the figures of all pages, which ask for little', as
   await until('the sale is followed', async () => (await figure(page, 'Sold')) === 60 || figure(page, 'Sold'))
   assert.ok(asked.requests <= 3, `${asked.requests} requests for 60 sales`)
   for (const path of ['markets/M', 'accounts', 'stock/shirt', 'markets/M']) await visit(path)
-  await server.api.batch(orders(1, 60, 'M'))
+  await server.api.batch(orders(1, 200, 'M'))
   const depth = (await server.api.send('GET', '/v1/markets/M/depth?levels=200')).body
   for (const [name, side] of [['Best bid', 'bids'], ['Best ask', 'asks']]) {
     await until(`${name} is that of the book`, async () => (await figure(page, name)) === depth[side][0].price || figure(page, name))
@@ -57,6 +57,13 @@ test('one connection carries the figures of all pages, which ask for little', as
   const shown = depth.bids.slice(0, 12).map((level) => level.price)
   const levels = async () => (await ladder.locator('td:first-child').allInnerTexts()).map((text) => Number(text.replaceAll(',', '')))
   await until('the book is whole', async () => JSON.stringify(await levels()) === JSON.stringify(shown) || levels())
+  // A page that is opened anew has a channel that begins with the last ten trades; the tape has those before them, too.
+  await visit('stock/shirt')
+  await visit('markets/M')
+  const trades = (await server.api.send('GET', '/v1/markets/M/trades?count=100')).body.trades
+  assert.ok(trades.length > 12, `${trades.length} trades`)
+  const tape = page.getByRole('table', { name: 'Latest trades' }).locator('tbody tr')
+  await until('the tape is whole', async () => (await tape.count()) === Math.min(trades.length, 40) || tape.count())
   assert.equal(sockets.length, 1)
   check()
   await context.close()
