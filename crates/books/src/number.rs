@@ -22,7 +22,10 @@ impl Numbers {
     }
 
     /// The amount, below zero if it is marked as one that went out.
-    pub(crate) fn read(&self, text: &str) -> Result<i64, String> {
+    ///
+    /// # Errors
+    /// Why it is not an amount.
+    pub fn read(&self, text: &str) -> Result<i64, String> {
         let text = text.trim();
         if text.is_empty() {
             return Err("the amount is missing".to_owned());
