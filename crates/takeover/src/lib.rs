@@ -7,8 +7,11 @@
 
 #![forbid(unsafe_code)]
 
+mod cells;
 mod error;
+mod map;
 mod pattern;
 
+pub use cells::value_of;
 pub use error::{Problem, TakeoverError};
 pub use pattern::{Captures, Pattern};
