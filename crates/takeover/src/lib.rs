@@ -3,7 +3,7 @@
 //! Must not know: an engine, a port or the command line. It reads the source and writes commands down; sending them is
 //! left to its caller.
 //!
-//! Where to begin: [`Pattern`] is a name of keys with places that are captured.
+//! Where to begin: [`Map`] says which keys mean what.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,9 @@ mod cells;
 mod error;
 mod map;
 mod pattern;
+mod rules;
 
 pub use cells::value_of;
 pub use error::{Problem, TakeoverError};
+pub use map::Map;
 pub use pattern::{Captures, Pattern};

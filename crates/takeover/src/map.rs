@@ -1,7 +1,21 @@
 //! The map: which keys of the source mean what. As it stands in the file; `rules.rs` makes readers of it.
 
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use toml::Spanned;
+
+use crate::error::TakeoverError;
+use crate::pattern::Pattern;
+use crate::rules::{self, Rule};
+
+/// A map that was read and checked.
+#[derive(Debug)]
+pub struct Map {
+    /// The digest of its text, by which a run that goes on knows it again.
+    pub digest: String,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) ignored: Vec<Pattern>,
+}
 
 /// What a key is in Redis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -127,6 +141,34 @@ pub(crate) struct TakenText {
     pub(crate) user: Option<String>,
     /// How many, or for packets the amount.
     pub(crate) amount: Option<String>,
+}
+
+impl Map {
+    /// Reads a map.
+    ///
+    /// # Errors
+    /// What is wrong with it, and in which line.
+    pub fn parse(text: &str) -> Result<Self, TakeoverError> {
+        let map: MapText = toml::from_str(text).map_err(|error| TakeoverError::Map {
+            line: error.span().map(|span| line(text, span.start)),
+            what: error.message().to_owned(),
+        })?;
+        let mut ignored = Vec::new();
+        for pattern in &map.ignore {
+            let parsed = Pattern::parse(pattern.get_ref());
+            ignored.push(parsed.map_err(|what| TakeoverError::Map {
+                line: Some(line(text, pattern.span().start)),
+                what: format!("'{}' {what}", pattern.get_ref()),
+            })?);
+        }
+        let rules = rules::compile(&map, text)?;
+        if rules.is_empty() {
+            let what =
+                "it names no keys; see [[accounts]], [[stock]], [[packets]] and [[coupons]]".to_owned();
+            return Err(TakeoverError::Map { line: None, what });
+        }
+        Ok(Self { digest: hex(&Sha256::digest(text.as_bytes())), rules, ignored })
+    }
 }
 
 /// The line of a place in a text, from 1.
