@@ -12,8 +12,10 @@ mod error;
 mod map;
 mod pattern;
 mod rules;
+mod snapshot;
 
 pub use cells::value_of;
 pub use error::{Problem, TakeoverError};
 pub use map::Map;
 pub use pattern::{Captures, Pattern};
+pub use snapshot::{Snapshot, Tally};
