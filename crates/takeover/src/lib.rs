@@ -13,9 +13,11 @@ mod map;
 mod pattern;
 mod rules;
 mod snapshot;
+mod source;
 
 pub use cells::value_of;
 pub use error::{Problem, TakeoverError};
 pub use map::Map;
 pub use pattern::{Captures, Pattern};
 pub use snapshot::{Snapshot, Tally};
+pub use source::{Moment, Source};
