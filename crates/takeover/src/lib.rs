@@ -9,8 +9,10 @@
 
 mod cells;
 mod error;
+mod gather;
 mod map;
 mod pattern;
+mod resources;
 mod rules;
 mod snapshot;
 mod source;
@@ -19,5 +21,6 @@ pub use cells::value_of;
 pub use error::{Problem, TakeoverError};
 pub use map::Map;
 pub use pattern::{Captures, Pattern};
+pub use resources::Resources;
 pub use snapshot::{Snapshot, Tally};
 pub use source::{Moment, Source};
