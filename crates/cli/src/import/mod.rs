@@ -16,6 +16,7 @@ mod operation;
 mod operations;
 mod pipe;
 mod preload;
+mod redis;
 mod report;
 mod rows;
 mod way;

@@ -60,6 +60,11 @@ impl<'a> Pipe<'a> {
         })
     }
 
+    /// The connection, while nothing is in flight.
+    pub(super) fn client(&mut self) -> &mut Client {
+        &mut self.client
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.unanswered.is_empty()
     }
