@@ -30,7 +30,7 @@ impl Target {
     }
 }
 
-fn read_file(path: &Path) -> Result<Vec<u8>, Failed> {
+pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Failed> {
     let failed = |error| Failed::text(Exit::Usage, format!("cannot read {}: {error}", path.display()));
     std::fs::read(path).map_err(failed)
 }

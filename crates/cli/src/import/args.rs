@@ -134,7 +134,7 @@ pub enum EngineName {
 /// The maximum length of a run's name, so that the derived ids are short enough.
 const RUN_BYTES_MAX: usize = 96;
 
-fn run_name(text: &str) -> Result<String, String> {
+pub(super) fn run_name(text: &str) -> Result<String, String> {
     let is_fit =
         !text.is_empty() && text.len() <= RUN_BYTES_MAX && text.bytes().all(|b| b.is_ascii_graphic());
     if is_fit {
