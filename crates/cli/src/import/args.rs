@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::amounts::Scale;
+use super::redis::FromRedis;
 use crate::args::Target;
 use crate::setting_flags::RedisFlags;
 
@@ -51,6 +52,8 @@ pub enum Preload {
     Balances(Balances),
     /// Put items on sale: CSV with sku, quantity and, where wanted, per_owner_max, starts_at, ends_at.
     Stock(Stock),
+    /// Take over what a team keeps in its own Redis: a map says which keys are accounts, stock, packets and coupons.
+    Redis(Box<FromRedis>),
 }
 
 /// `scarce import balances`.

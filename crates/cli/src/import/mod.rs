@@ -66,6 +66,9 @@ impl fmt::Display for Problem {
 }
 
 pub(super) fn run(import: &Import) -> Ended {
+    if let Some(args::Preload::Redis(import)) = &import.preload {
+        return redis::run(import);
+    }
     let options = import.options();
     let rows = Rows::new(import)?;
     let stop = stop_on_signals()?;

@@ -40,6 +40,8 @@ impl Rows {
                 named: Named::default(),
             }),
             Some(Preload::Stock(_)) => Kind::Stock(Named::default()),
+            // It has no lines.
+            Some(Preload::Redis(_)) => Kind::Ndjson,
         };
         let amounts = Amounts::new(&options.scales).map_err(|problem| Failed::text(Exit::Usage, problem))?;
         let run = options.run.clone().or_else(|| import.allow_no_id.then(new_run));
@@ -101,7 +103,7 @@ impl Rows {
 impl Import {
     pub(super) fn options(&self) -> &Options {
         match &self.preload {
-            None => &self.options,
+            None | Some(Preload::Redis(_)) => &self.options,
             Some(Preload::Balances(balances)) => &balances.options,
             Some(Preload::Stock(stock)) => &stock.options,
         }
@@ -109,7 +111,7 @@ impl Import {
 
     pub(super) fn file(&self) -> &Path {
         match &self.preload {
-            None => self.file.as_deref().unwrap_or(Path::new("-")),
+            None | Some(Preload::Redis(_)) => self.file.as_deref().unwrap_or(Path::new("-")),
             Some(Preload::Balances(balances)) => &balances.file,
             Some(Preload::Stock(stock)) => &stock.file,
         }
