@@ -1,0 +1,7 @@
+//! Teams that leave a Redis of their own: `scarce import redis`, on real servers.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod shop;
+#[path = "../support/mod.rs"]
+mod support;
+mod whole;
