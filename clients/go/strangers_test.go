@@ -25,7 +25,7 @@ var saysNothing = map[string]says{
 	"null":                             {200, nil, "null"},
 	"half of it":                       {200, map[string]string{"Content-Length": "100"}, `{"receipt":{"operation":"`},
 	"another service":                  {502, nil, `{"code":500,"status":"error"}`},
-	"a refusal that is none":           {502, nil, `{"code":"ACCOUNT_NOT_FOUND","status":404,"title":"t","advice":"a"}`},
+	"a refusal of another status":      {502, nil, `{"code":"ACCOUNT_NOT_FOUND","status":404,"title":"t","advice":"a"}`},
 }
 
 // Here it was certainly not taken.

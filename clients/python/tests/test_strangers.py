@@ -19,7 +19,7 @@ SAYS_NOTHING = {
     "no length": (200, {"content-length": "abc"}, b'{"ok":true}'),
     "half of it": (200, {"content-length": "100"}, b'{"receipt":{"operation":"'),
     "another service": (502, {}, b'{"code":500,"status":"error"}'),
-    "a refusal that is none": (502, {}, json.dumps(REFUSAL).encode()),
+    "a refusal of another status": (502, {}, json.dumps(REFUSAL).encode()),
     "a date in the future": (502, {"date": "Fri, 31 Dec 9999 23:59:59 GMT"}, b"{}"),
     "a date before all others": (502, {"date": "Mon, 01 Jan 0001 00:00:00 GMT"}, b"{}"),
 }

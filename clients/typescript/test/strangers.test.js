@@ -18,7 +18,7 @@ const SAYS_NOTHING = {
   null: [200, {}, "null"],
   "half of it": [200, { "content-length": "100" }, '{"receipt":{"operation":"'],
   "another service": [502, {}, '{"code":500,"status":"error"}'],
-  "a refusal that is none": [502, {}, '{"code":"ACCOUNT_NOT_FOUND","status":404,"title":"t","advice":"a","retryable":false}'],
+  "a refusal of another status": [502, {}, '{"code":"ACCOUNT_NOT_FOUND","status":404,"title":"t","advice":"a","retryable":false}'],
 };
 
 /** Here it was certainly not taken. */

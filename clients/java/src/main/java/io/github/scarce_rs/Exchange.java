@@ -205,7 +205,7 @@ final class Exchange {
     /** A problem document. */
     record Problem(
             String code, int status, String title, String detail, String advice, boolean retryable, JsonObject facts) {
-        /** A problem document of the server; null if it is none. */
+        /** The problem document of the server in a body, or null. */
         static Problem read(JsonObject body, int status) {
             try {
                 var its = Json.as(Problem.class, body);

@@ -35,7 +35,7 @@ final class StrangersTest {
             "null", Says.of(200, "null"),
             "half of it", Says.of(200, "{\"receipt\":{\"operation\":\""),
             "another service", Says.of(502, "{\"code\":500,\"status\":\"error\"}"),
-            "a refusal that is none",
+            "a refusal of another status",
                     Says.of(502, "{\"code\":\"ACCOUNT_NOT_FOUND\",\"status\":404,\"title\":\"t\",\"advice\":\"a\"}"));
 
     /** Here it was certainly not taken. */
