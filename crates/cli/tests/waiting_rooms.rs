@@ -133,7 +133,7 @@ fn a_place_survives_a_kill_and_a_room_that_is_read_again_goes_on() {
     let second = join(&mut http, "u2");
     wait_until("the moments are kept", || {
         let kept = std::fs::read(&kept).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
-        kept.is_some_and(|kept| kept["sale"].as_u64() > second["expires_ms"].as_u64())
+        kept.is_some_and(|kept| kept["next_ms"]["sale"].as_u64() > second["expires_ms"].as_u64())
     });
     server.kill();
     let server = start(&folder, &[]);
@@ -170,3 +170,7 @@ fn any_process_in_front_of_one_redis_takes_a_ticket_and_a_mistake_is_named() {
     let (code, said) = refused_start(&mut serve(&data, &["--waiting-rooms", file.to_str().unwrap()]));
     assert!(code == Some(1) && said.contains("rooms.toml") && said.contains("guards nothing"), "{said}");
 }
+    write(folder.path(), &SLOW.replace("1/h", "100/s"));
+    server.signal("HUP");
+    wait_until("it is back", || take(&mut http, "u9", "").status == 409);
+    assert!(join(&mut http, "u5")["place"].as_u64() > Some(1_000), "it is behind those who waited");

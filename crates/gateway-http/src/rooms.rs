@@ -10,7 +10,7 @@ use scarce_api::problem::{PortCode, Problem};
 use scarce_core::command::Command;
 use scarce_core::command::rules::Verb;
 use scarce_core::types::Id;
-use scarce_gateway::now_ms;
+use scarce_gateway::steady_ms;
 use scarce_limits::rooms::{NotAdmitted, TICKETS_MAX, Ticket, TicketStatus};
 use serde_json::{Map, Value, json};
 
@@ -43,7 +43,7 @@ pub(super) async fn join(State(shared): Context, exchange: Exchange) -> Response
         Ok(read) => read,
         Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
     };
-    match shared.access.limiting.join(&room, user.as_str(), now_ms()) {
+    match shared.access.limiting.join(&room, user.as_str(), steady_ms()) {
         Some((text, ticket, place)) => reply::json(201, &answer(&text, &ticket, place)),
         None => reply::of_port(PortCode::NotFound, exchange.speech),
     }
@@ -75,7 +75,7 @@ pub(super) async fn show(State(shared): Context, exchange: Exchange) -> Response
     };
     match read() {
         Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
-        Ok((ticket, text)) => match shared.access.limiting.place(&ticket, now_ms()) {
+        Ok((ticket, text)) => match shared.access.limiting.place(&ticket, steady_ms()) {
             Some(place) => reply::json(200, &answer(&text, &ticket, place)),
             None => reply::of_port(PortCode::NotFound, exchange.speech),
         },
@@ -109,7 +109,7 @@ pub(super) fn admit<'a>(
     let shown = exchange.headers.get_all(TICKET).iter().filter_map(|value| value.to_str().ok());
     let texts = shown.flat_map(|value| value.split(',')).map(str::trim).take(TICKETS_MAX);
     let tickets: Vec<Ticket> = texts.filter_map(|text| limiting.read_ticket(text)).collect();
-    let now = now_ms();
+    let now = steady_ms();
     commands
         .try_for_each(|command| rooms.check(command, &tickets.iter(), now))
         .map_err(|refused| refuse(&refused, exchange.speech).into())

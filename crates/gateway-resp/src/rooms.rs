@@ -3,7 +3,7 @@
 use scarce_core::command::{Command, CommandSpec};
 use scarce_core::outcome::Value;
 use scarce_core::types::Id;
-use scarce_gateway::now_ms;
+use scarce_gateway::steady_ms;
 use scarce_limits::rooms::{NotAdmitted, TICKETS_MAX, Ticket, TicketStatus};
 
 use super::session::{Flow, Session, Turn};
@@ -27,7 +27,7 @@ impl Session {
         }
         match &*turn.shared.access.limiting.rooms() {
             Some(rooms) if rooms.may_guard(command.spec()) => {
-                rooms.check(command, &self.tickets_shown.iter(), now_ms())
+                rooms.check(command, &self.tickets_shown.iter(), steady_ms())
             }
             _ => Ok(()),
         }
@@ -72,7 +72,7 @@ impl Session {
             }
         };
         let room = String::from_utf8_lossy(room);
-        match turn.shared.access.limiting.join(&room, user.as_str(), now_ms()) {
+        match turn.shared.access.limiting.join(&room, user.as_str(), steady_ms()) {
             None => self.no_room(turn),
             Some((text, _, place)) => self.say(turn, |replies| {
                 let values = [&[Value::from(text.as_str())], shown(place).as_slice()].concat();
@@ -83,7 +83,7 @@ impl Session {
 
     fn show_place(&self, text: &[u8], turn: &mut Turn<'_>) {
         let Some(ticket) = read(text, turn) else { return self.no_ticket(turn) };
-        match turn.shared.access.limiting.place(&ticket, now_ms()) {
+        match turn.shared.access.limiting.place(&ticket, steady_ms()) {
             None => self.no_room(turn),
             Some(place) => self.say(turn, |replies| replies.value(&Value::List(shown(place).to_vec()))),
         }

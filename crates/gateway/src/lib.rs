@@ -26,10 +26,11 @@ mod telling;
 mod tls;
 pub mod unread;
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use scarce_core::types::TimeMs;
+use scarce_engine::clock::{Clock as _, ClockStart, STEADY_SPAN, SystemTimeSource, TrustedClock};
 
 pub use access::{Access, Login};
 pub use auditing::{Acts, Denied};
@@ -53,6 +54,28 @@ pub fn now_ms() -> TimeMs {
     let (begun, wall) = *BEGUN;
     let passed = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
     wall_ms().max(wall.saturating_add(passed))
+}
+
+/// Unix milliseconds, by which waiting rooms admit: a clock that leaps admits nobody early, and lets nobody wait for longer.
+#[must_use]
+pub fn steady_ms() -> TimeMs {
+    static CLOCK: LazyLock<Mutex<TrustedClock>> = LazyLock::new(|| {
+        let start = ClockStart {
+            note: None,
+            stamp: 0,
+            is_doubted: false,
+            accepts_wall: false,
+            steady_span: STEADY_SPAN,
+        };
+        Mutex::new(TrustedClock::start(Arc::new(SystemTimeSource), start))
+    });
+    let mut clock = CLOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let now = clock.now();
+    if let Some(change) = clock.proposal() {
+        clock.adopt(change);
+        return clock.now();
+    }
+    now
 }
 
 fn wall_ms() -> TimeMs {

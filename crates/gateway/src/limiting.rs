@@ -50,14 +50,22 @@ impl Limiting {
             None => rooms.is_empty(),
         };
         if !is_same {
-            let opened = (!rooms.is_empty()).then(|| Arc::new(Rooms::new(rooms, current.as_deref())));
-            self.has_rooms.store(opened.is_some(), Ordering::Release);
-            self.rooms.store(opened);
+            self.has_rooms.store(!rooms.is_empty(), Ordering::Release);
+            self.rooms.store(Some(Arc::new(Rooms::new(rooms, current.as_deref()))));
         }
         !is_same
     }
 
     /// Whether there are waiting rooms.
+    /// Takes the next free moments that were kept of rooms, also of those that are not in the file at the moment.
+    pub fn resume(&self, moments: &BTreeMap<String, TimeMs>) {
+        let current = self.rooms.load();
+        let rooms = current.iter().flat_map(|current| current.rooms()).cloned().collect();
+        let mut resumed = Rooms::new(rooms, current.as_deref());
+        resumed.resume(moments);
+        self.rooms.store(Some(Arc::new(resumed)));
+    }
+
     #[inline]
     pub fn has_rooms(&self) -> bool {
         self.has_rooms.load(Ordering::Acquire)

@@ -4,7 +4,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
-use scarce_gateway::now_ms;
+use scarce_gateway::steady_ms;
 use scarce_limits::Limits;
 use scarce_limits::rooms::Rooms;
 
@@ -23,7 +23,7 @@ pub(super) fn encode(encoder: &mut DescriptorEncoder<'_>, limits: &Limits) -> st
 pub(super) fn encode_rooms(encoder: &mut DescriptorEncoder<'_>, rooms: &Rooms) -> std::fmt::Result {
     let help = "Users that wait in a waiting room";
     let mut family = encoder.encode_descriptor("scarce_waiting_room_users", help, None, MetricType::Gauge)?;
-    for (room, count) in rooms.waiting(now_ms()) {
+    for (room, count) in rooms.waiting(steady_ms()) {
         #[allow(clippy::cast_possible_wrap, reason = "there are not so many")]
         let gauge = ConstGauge::new(count as i64);
         gauge.encode(family.encode_family(&[("room", room.name.as_str())])?)?;

@@ -27,6 +27,9 @@ use scarce_core::types::TimeMs;
 
 use schedule::Schedule;
 
+/// How many users all rooms remember together, at some fifty bytes each. Beyond that, one that joins again gets a further place.
+const USERS_MAX: usize = 2_000_000;
+
 /// How many tickets a caller shows at a time.
 pub const TICKETS_MAX: usize = 64;
 
@@ -64,6 +67,8 @@ struct Opened {
 #[derive(Debug)]
 pub struct Rooms {
     rooms: Vec<Opened>,
+    /// Those that are not in the file at the moment: who waits for one keeps its place until it is there again.
+    closed: BTreeMap<String, Arc<Schedule>>,
     /// Which rooms may guard a command, by its number.
     commands: Vec<Vec<usize>>,
 }
@@ -79,12 +84,14 @@ impl Rooms {
             let its = rooms.iter().enumerate().filter(|(_, room)| guards(room)).map(|(at, _)| at);
             commands[usize::from(spec.number)].extend(its);
         }
-        let open = |room: Room| {
-            let known = former.and_then(|former| former.find(&room.name));
-            let schedule = known.map_or_else(Arc::default, |known| known.schedule.clone());
-            Opened { room, schedule }
-        };
-        Self { rooms: rooms.into_iter().map(open).collect(), commands }
+        let mut closed = former.map(Self::schedules).unwrap_or_default();
+        let open = |room: Room| Opened { schedule: closed.remove(&room.name).unwrap_or_default(), room };
+        Self { rooms: rooms.into_iter().map(open).collect(), closed, commands }
+    }
+
+    fn schedules(&self) -> BTreeMap<String, Arc<Schedule>> {
+        let open = self.rooms.iter().map(|its| (its.room.name.clone(), its.schedule.clone()));
+        self.closed.clone().into_iter().chain(open).collect()
     }
 
     fn find(&self, name: &str) -> Option<&Opened> {
@@ -108,7 +115,8 @@ impl Rooms {
     #[must_use]
     pub fn join(&self, name: &str, user: &str, now_ms: TimeMs) -> Option<Ticket> {
         let Opened { room, schedule } = self.find(name)?;
-        let admit_ms = schedule.join(user, now_ms, room.rate.period(), room.admission_ms());
+        let users_max = USERS_MAX / self.rooms.len().max(1);
+        let admit_ms = schedule.join(user, now_ms, room.rate.period(), room.admission_ms(), users_max);
         Some(Ticket { room: room.name.clone(), user: user.to_owned(), admit_ms })
     }
 
@@ -160,15 +168,14 @@ impl Rooms {
     /// The next free moment of each room, to be kept.
     #[must_use]
     pub fn moments(&self) -> BTreeMap<String, TimeMs> {
-        self.rooms.iter().map(|its| (its.room.name.clone(), its.schedule.next_ms())).collect()
+        self.schedules().into_iter().map(|(name, schedule)| (name, schedule.next_ms())).collect()
     }
 
     /// Takes what was kept: no moment is given again that may have been given before.
-    pub fn resume(&self, moments: &BTreeMap<String, TimeMs>) {
-        for opened in &self.rooms {
-            if let Some(next_ms) = moments.get(&opened.room.name) {
-                opened.schedule.resume(*next_ms);
-            }
+    pub fn resume(&mut self, moments: &BTreeMap<String, TimeMs>) {
+        for (name, next_ms) in moments {
+            let open = self.rooms.iter().find(|its| its.room.name == *name).map(|its| its.schedule.clone());
+            open.unwrap_or_else(|| self.closed.entry(name.clone()).or_default().clone()).resume(*next_ms);
         }
     }
 }
@@ -272,8 +279,11 @@ mod tests {
         let again = rooms(&SALE.replace("10/s", "100/s"), Some(&one));
         assert_eq!(again.join("sale", "u29", 1_000), Some(tickets[29].clone()), "it keeps its place");
         assert_eq!(again.join("sale", "late", 1_000).map(|ticket| ticket.admit_ms), Some(4_000));
-        let after = rooms(SALE, None);
+        let none = rooms("", Some(&again));
+        let back = rooms(SALE, Some(&none)).join("sale", "later", 1_000).map(|ticket| ticket.admit_ms);
+        assert_eq!(back, Some(4_010), "it was not in the file for a while");
+        let mut after = rooms(SALE, None);
         after.resume(&again.moments());
-        assert_eq!(after.join("sale", "late", 1_000).map(|ticket| ticket.admit_ms), Some(4_010));
+        assert_eq!(after.join("sale", "late", 1_000).map(|ticket| ticket.admit_ms), Some(4_110));
     }
 }

@@ -7,9 +7,6 @@ use std::time::Duration;
 
 use scarce_core::types::TimeMs;
 
-/// How many users a room remembers, at some fifty bytes each. Beyond that, one that joins again gets a further place.
-const USERS_MAX: usize = 2_000_000;
-
 const NS_PER_MS: u128 = 1_000_000;
 
 /// The moments of a room.
@@ -36,7 +33,14 @@ impl Schedule {
     }
 
     /// The moment of a user: the one that it has, or the next that is free.
-    pub(super) fn join(&self, user: &str, now_ms: TimeMs, period: Duration, admission_ms: u64) -> TimeMs {
+    pub(super) fn join(
+        &self,
+        user: &str,
+        now_ms: TimeMs,
+        period: Duration,
+        admission_ms: u64,
+        users_max: usize,
+    ) -> TimeMs {
         let number = self.seed.hash_one(user);
         let mut state = self.state();
         state.forget(now_ms, admission_ms);
@@ -46,7 +50,7 @@ impl Schedule {
         let admit_ns = state.next_ns.max(u128::from(now_ms) * NS_PER_MS);
         state.next_ns = admit_ns + period.as_nanos().max(1);
         let admit_ms = ms(admit_ns);
-        if state.users.len() < USERS_MAX {
+        if state.users.len() < users_max {
             state.users.insert(number, admit_ms);
             state.order.push_back((admit_ms, number));
         }
@@ -89,7 +93,7 @@ mod tests {
     #[test]
     fn users_are_admitted_in_the_order_of_arrival_at_the_rate_and_each_has_one_place() {
         let schedule = Schedule::default();
-        let join = |user: &str, now_ms| schedule.join(user, now_ms, PERIOD, 60_000);
+        let join = |user: &str, now_ms| schedule.join(user, now_ms, PERIOD, 60_000, 9);
         assert_eq!((join("a", 1_000), join("b", 1_000), join("c", 1_005)), (1_000, 1_010, 1_020));
         assert_eq!((join("b", 1_006), join("a", 5_000)), (1_010, 1_000), "who asks again keeps its place");
         assert_eq!(join("d", 2_000), 2_000, "a pause saves up nothing");
@@ -98,19 +102,20 @@ mod tests {
         assert_eq!(schedule.next_ms(), 61_010);
         let next = Schedule::default();
         next.resume(schedule.next_ms());
-        assert_eq!(next.join("f", 61_000, PERIOD, 60_000), 61_010);
+        assert_eq!(next.join("f", 61_000, PERIOD, 60_000, 9), 61_010);
     }
 
     #[test]
     fn a_million_who_wait_take_bounded_memory_and_no_time_is_lost_to_rounding() {
         let schedule = Schedule::default();
         let period = Duration::from_nanos(33_333);
-        let last = (0..1_000_000).map(|n| schedule.join(&n.to_string(), 1_000, period, 1_000)).last();
+        let last =
+            (0..1_000_001).map(|n| schedule.join(&n.to_string(), 1_000, period, 1_000, 1_000_000)).last();
         assert_eq!(last, Some(1_000 + 33_333));
         let state = schedule.state();
         assert_eq!((state.users.len(), state.order.len()), (1_000_000, 1_000_000));
         drop(state);
-        schedule.join("late", 100_000, period, 1_000);
+        schedule.join("late", 100_000, period, 1_000, 1_000_000);
         assert_eq!(schedule.state().users.len(), 1, "what is over is forgotten");
     }
 }
