@@ -122,6 +122,46 @@ fn over_resp_a_connection_shows_the_tickets_of_those_it_sends_for() {
     assert!(socket.call(&["STOCK.GET", "hot-1"]).contains("available 8"));
 }
 
+/// What was done is told again to who lost the answer, although the ticket is over or was not shown again.
+#[test]
+fn a_command_that_was_carried_out_is_answered_without_a_ticket() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), SLOW);
+    let redis = redis_server(&[]);
+    let url = redis.url();
+    for more in [&[][..], &["--partitions", "2"], &["--engine", "redis", "--redis-url", &url]] {
+        let file = folder.path().join("rooms.toml");
+        let server = Server::fresh(&[&["--waiting-rooms", file.to_str().unwrap()], more].concat());
+        let (mut socket, mut http) = (server.socket(), server.http());
+        assert_eq!(socket.call(&["STOCK.CREATE", "hot-1", "9"]), "[1 9]");
+        let ticket = join(&mut http, "u1")["ticket"].as_str().unwrap().to_owned();
+        assert_eq!(socket.call(&["WAITINGROOM", "SHOW", &ticket]), "OK");
+        let take = |owner, id| ["STOCK.TAKE", "hot-1", "1", owner, "ID", id];
+        assert_eq!(socket.call(&take("u1", "one")), "[1 1 8]");
+        let batch = [&["MULTI"][..], &["BATCH.ID", "two"], &["STOCK.TAKE", "hot-1", "1", "u1"], &["EXEC"]];
+        assert_eq!(batch.map(|line| socket.call(line))[3], "[OK [1 2 7]]");
+        let mut other = server.socket();
+        assert_eq!(other.call(&take("u1", "one")), "[1 1 8]");
+        assert_eq!(batch.map(|line| other.call(line))[3], "[OK [1 2 7]]");
+        assert_eq!(other.call(&take("u1", "three")), "[0 NOT_ADMITTED sale u1 (nil)]");
+        let refused = [batch[0], &["BATCH.ID", "four"], batch[2], batch[3]].map(|line| other.call(line));
+        assert!(refused[3].starts_with("-EXECABORT NOT_ADMITTED sale u1"), "{refused:?}");
+        let body = json!({ "quantity": 1, "owner": "u1" });
+        for (id, status, units) in [("one", 200, json!(8)), ("five", 409, Value::Null)] {
+            let answer = http.call("POST", "/v1/stock/hot-1/take", &[("Idempotency-Key", id)], Some(&body));
+            assert_eq!((answer.status, &answer.json()["remaining"]), (status, &units), "{}", answer.text());
+        }
+        let line =
+            json!({ "command": "STOCK.TAKE", "arguments": { "sku": "hot-1", "quantity": 1, "owner": "u1" } });
+        let batch = json!({ "atomic": true, "operations": [line] });
+        for (id, status) in [("two", 200), ("six", 409)] {
+            let answer = http.call("POST", "/v1/batch", &[("Idempotency-Key", id)], Some(&batch));
+            assert_eq!(answer.status, status, "{}", answer.text());
+        }
+        assert!(socket.call(&["STOCK.GET", "hot-1"]).contains("available 7"));
+    }
+}
+
 #[test]
 fn a_place_survives_a_kill_and_a_room_that_is_read_again_goes_on() {
     let folder = TempDir::new().unwrap();
@@ -151,6 +191,10 @@ fn a_place_survives_a_kill_and_a_room_that_is_read_again_goes_on() {
     write(folder.path(), "");
     server.signal("HUP");
     wait_until("there is none", || take(&mut http, "u9", "").status == 200);
+    write(folder.path(), &SLOW.replace("1/h", "100/s"));
+    server.signal("HUP");
+    wait_until("it is back", || take(&mut http, "u9", "").status == 409);
+    assert!(join(&mut http, "u5")["place"].as_u64() > Some(1_000), "it is behind those who waited");
 }
 
 #[test]
@@ -170,7 +214,3 @@ fn any_process_in_front_of_one_redis_takes_a_ticket_and_a_mistake_is_named() {
     let (code, said) = refused_start(&mut serve(&data, &["--waiting-rooms", file.to_str().unwrap()]));
     assert!(code == Some(1) && said.contains("rooms.toml") && said.contains("guards nothing"), "{said}");
 }
-    write(folder.path(), &SLOW.replace("1/h", "100/s"));
-    server.signal("HUP");
-    wait_until("it is back", || take(&mut http, "u9", "").status == 409);
-    assert!(join(&mut http, "u5")["place"].as_u64() > Some(1_000), "it is behind those who waited");

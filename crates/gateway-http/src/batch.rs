@@ -13,6 +13,7 @@ use scarce_core::outcome::{Outcome, Receipt};
 use scarce_core::packets::count_to_cut;
 use scarce_engine::Failure;
 use scarce_gateway::Acts;
+use scarce_limits::rooms::NotAdmitted;
 use serde_json::{Value, json};
 
 use super::exchange::{Exchange, take_dry_run};
@@ -24,16 +25,23 @@ struct Batch {
     dry_run: bool,
     operations: Vec<Operation>,
     common: Common,
+    /// One of its users waits in a waiting room: it is not carried out, but was perhaps before.
+    waits: Option<Box<NotAdmitted>>,
 }
 
 /// Answers a batch.
 pub(super) async fn handle(State(shared): Context, exchange: Exchange) -> Response {
-    match Batch::read(&exchange) {
-        Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
-        Ok(batch) if let Err(refused) = exchange.check(batch.commands()) => *refused,
-        Ok(batch) if let Err(refused) = batch.admit(&shared, &exchange) => *refused,
-        Ok(batch) if batch.is_atomic => batch.atomic(&shared, &exchange).await,
-        Ok(batch) => batch.each(&shared, &exchange).await,
+    let mut batch = match Batch::read(&exchange) {
+        Err(misshapen) => return reply::misshapen(&misshapen, exchange.speech),
+        Ok(batch) => batch,
+    };
+    let checked = exchange.check(batch.commands());
+    if let Err(refused) = checked.and_then(|()| batch.admit(&shared, &exchange)) {
+        return *refused;
+    }
+    match batch.is_atomic {
+        true => batch.atomic(&shared, &exchange).await,
+        false => batch.each(&shared, &exchange).await,
     }
 }
 
@@ -58,7 +66,7 @@ impl Batch {
         if dry_run && !is_atomic {
             check_foretold(&operations)?;
         }
-        Ok(Self { is_atomic, dry_run, operations, common })
+        Ok(Self { is_atomic, dry_run, operations, common, waits: None })
     }
 
     /// The commands, each with its row.
@@ -66,15 +74,21 @@ impl Batch {
         self.operations.iter().map(|operation| (operation.spec, &operation.command))
     }
 
-    /// Whether no waiting room guards any of them, or all may pass.
-    fn admit(&self, shared: &HttpShared, exchange: &Exchange) -> Result<(), Box<Response>> {
+    /// Whether no waiting room guards any of them, or all may pass, or they may have been sent before under one id.
+    fn admit(&mut self, shared: &HttpShared, exchange: &Exchange) -> Result<(), Box<Response>> {
+        if self.dry_run {
+            return Ok(());
+        }
         let commands = self.operations.iter().map(|operation| &operation.command);
-        if self.dry_run { Ok(()) } else { rooms::admit(shared, exchange, commands) }
+        if let Err(refused) = rooms::admit(shared, exchange, commands) {
+            self.waits = Some(rooms::as_duplicate(&mut self.common, refused, exchange)?);
+        }
+        Ok(())
     }
 
     /// Applies all or none, under one id.
     async fn atomic(self, shared: &HttpShared, exchange: &Exchange) -> Response {
-        let Self { operations, mut common, dry_run, .. } = self;
+        let Self { operations, mut common, dry_run, waits, .. } = self;
         common.operation = common.operation.or_else(submit::made_id);
         let operation = common.operation.as_ref().map(ToString::to_string).unwrap_or_default();
         let (specs, commands): (Vec<_>, Vec<_>) =
@@ -88,6 +102,11 @@ impl Batch {
         }
         let answer = submit::ask_one(&shared.engine, routed).await;
         submit::note(acts.as_ref(), &answer);
+        if let Ok(receipt) = &answer
+            && let Some(response) = rooms::refuse_waiting(waits.as_deref(), &receipt.outcome, exchange)
+        {
+            return response;
+        }
         let (response, replayed) = match answer {
             Ok(receipt) if receipt.outcome.is_applied() => {
                 let lines = answer::lines(&specs, &receipt.outcome.facts);

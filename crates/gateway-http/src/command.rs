@@ -11,6 +11,7 @@ use scarce_core::outcome::{Code, Outcome, Receipt};
 use scarce_core::packets::count_to_cut;
 use scarce_core::types::Natural;
 use scarce_gateway::lists::ListAsked;
+use scarce_limits::rooms::NotAdmitted;
 use serde_json::{Map, Value};
 
 use super::exchange::{Exchange, take_dry_run};
@@ -32,7 +33,7 @@ pub(super) async fn handle(route: &'static Route, State(shared): Context, exchan
         // What it is about cannot be read; who may not send it at all learns no more than that.
         Err(_) if let Err(refused) = exchange.check_any(spec) => *refused,
         Err(misshapen) => reply::misshapen(&misshapen, exchange.speech),
-        Ok(asked) => match exchange.check(std::iter::once((spec, &asked.command))) {
+        Ok(mut asked) => match exchange.check(std::iter::once((spec, &asked.command))) {
             Err(refused) => *refused,
             Ok(()) => match asked.admit(&shared, &exchange) {
                 Err(refused) => *refused,
@@ -51,6 +52,8 @@ struct Asked {
     common: Common,
     dry_run: bool,
     page: Option<Page>,
+    /// Its user waits in a waiting room: it is not carried out, but was perhaps before.
+    waits: Option<Box<NotAdmitted>>,
 }
 
 /// A page of a list.
@@ -74,12 +77,18 @@ impl Asked {
             let reason = "does not go with resolve, nor do Scarce-Deadline and Scarce-Durability; the path names the operation";
             return Err(Misshapen::new("Idempotency-Key", reason));
         }
-        Ok(Self { spec, command, common, dry_run, page })
+        Ok(Self { spec, command, common, dry_run, page, waits: None })
     }
 
-    /// Whether no waiting room guards it, or it may pass.
-    fn admit(&self, shared: &HttpShared, exchange: &Exchange) -> Result<(), Box<Response>> {
-        if self.dry_run { Ok(()) } else { rooms::admit(shared, exchange, std::iter::once(&self.command)) }
+    /// Whether no waiting room guards it, or it may pass, or it may have been sent before.
+    fn admit(&mut self, shared: &HttpShared, exchange: &Exchange) -> Result<(), Box<Response>> {
+        if self.dry_run {
+            return Ok(());
+        }
+        if let Err(refused) = rooms::admit(shared, exchange, std::iter::once(&self.command)) {
+            self.waits = Some(rooms::as_duplicate(&mut self.common, refused, exchange)?);
+        }
+        Ok(())
     }
 
     async fn answer(self, route: &Route, shared: &HttpShared, exchange: &Exchange) -> Response {
@@ -115,7 +124,7 @@ impl Asked {
     }
 
     async fn write(self, route: &Route, shared: &HttpShared, exchange: &Exchange) -> Response {
-        let Self { spec, command, mut common, dry_run, .. } = self;
+        let Self { spec, command, mut common, dry_run, waits, .. } = self;
         // `OPERATION.RESOLVE` answers with the id of the operation that it settles.
         let operation = if let Command::OperationResolve(resolve) = &command {
             resolve.operation.to_string()
@@ -136,6 +145,9 @@ impl Asked {
             Ok(receipt) => (receipt.outcome.clone(), Some(receipt)),
             Err(outcome) => (outcome, None),
         };
+        if let Some(response) = rooms::refuse_waiting(waits.as_deref(), &outcome, exchange) {
+            return response;
+        }
         let replayed = receipt.as_ref().is_some_and(|receipt| receipt.replayed);
         if outcome.code != Code::Applied {
             let response = reply::refusal(&outcome, Some(&operation), exchange.speech);

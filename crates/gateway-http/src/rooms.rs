@@ -7,8 +7,9 @@ use scarce_access::Need;
 use scarce_api::Misshapen;
 use scarce_api::arguments::{given, only};
 use scarce_api::problem::{PortCode, Problem};
-use scarce_core::command::Command;
 use scarce_core::command::rules::Verb;
+use scarce_core::command::{Command, Common};
+use scarce_core::outcome::{Code, Outcome};
 use scarce_core::types::Id;
 use scarce_gateway::steady_ms;
 use scarce_limits::rooms::{NotAdmitted, TICKETS_MAX, Ticket, TicketStatus};
@@ -97,12 +98,12 @@ fn answer(text: &str, ticket: &Ticket, place: TicketStatus) -> Value {
 /// Whether commands may be sent with the tickets that the request shows.
 ///
 /// # Errors
-/// The answer where a waiting room guards one of them.
+/// The waiting room that guards one of them.
 pub(super) fn admit<'a>(
     shared: &HttpShared,
     exchange: &Exchange,
     mut commands: impl Iterator<Item = &'a Command>,
-) -> Result<(), Box<Response>> {
+) -> Result<(), Box<NotAdmitted>> {
     let limiting = &shared.access.limiting;
     let rooms = limiting.rooms();
     let Some(rooms) = &*rooms else { return Ok(()) };
@@ -110,9 +111,34 @@ pub(super) fn admit<'a>(
     let texts = shown.flat_map(|value| value.split(',')).map(str::trim).take(TICKETS_MAX);
     let tickets: Vec<Ticket> = texts.filter_map(|text| limiting.read_ticket(text)).collect();
     let now = steady_ms();
-    commands
-        .try_for_each(|command| rooms.check(command, &tickets.iter(), now))
-        .map_err(|refused| refuse(&refused, exchange.speech).into())
+    commands.try_for_each(|command| rooms.check(command, &tickets.iter(), now))
+}
+
+/// What is sent under an id whose user waits: what became of it before is told again, and it is not carried out any more.
+///
+/// # Errors
+/// The answer where it has no id.
+pub(super) fn as_duplicate(
+    common: &mut Common,
+    refused: Box<NotAdmitted>,
+    exchange: &Exchange,
+) -> Result<Box<NotAdmitted>, Box<Response>> {
+    match common.clone().of_duplicate() {
+        None => Err(refuse(&refused, exchange.speech).into()),
+        Some(duplicate) => {
+            *common = duplicate;
+            Ok(refused)
+        }
+    }
+}
+
+/// The answer to a user who waits, unless there is one to what was sent before under the same id.
+pub(super) fn refuse_waiting(
+    waits: Option<&NotAdmitted>,
+    outcome: &Outcome,
+    exchange: &Exchange,
+) -> Option<Response> {
+    waits.filter(|_| outcome.code == Code::DeadlinePassed).map(|refused| refuse(refused, exchange.speech))
 }
 
 fn refuse(refused: &NotAdmitted, speech: Speech) -> Response {

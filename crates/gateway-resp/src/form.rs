@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use scarce_core::command::CommandSpec;
-use scarce_core::outcome::{Outcome, Receipt, Value};
+use scarce_core::outcome::{Code, Outcome, Receipt, Value};
 use scarce_engine::Failure;
 use scarce_gateway::Acts;
 use scarce_gateway::lists::ListAsked;
 use scarce_limits::Permit;
+use scarce_limits::rooms::NotAdmitted;
 
 use super::reply::Replies;
+use super::rooms;
 use super::transaction::{Line, write_exec};
 
 /// How to write an answer.
@@ -27,6 +29,8 @@ pub(super) enum Form {
         _permit: Arc<Permit>,
         form: Box<Form>,
     },
+    /// The first answer to a command of a user who waits; if it was not sent before, that its user waits.
+    Waits(Box<NotAdmitted>, Box<Form>),
     /// The answer to administrative commands, which is recorded.
     Audited(Acts, Box<Form>),
     /// The reply is written elsewhere; only a failure is written here.
@@ -43,6 +47,11 @@ impl Form {
                 form.write(replies, answers);
             }
             (Self::Held { form, .. }, _) => form.write(replies, answers),
+            (Self::Waits(refused, form), Ok(receipt)) if receipt.outcome.code == Code::DeadlinePassed => {
+                let is_batch = matches!(**form, Self::Exec(_));
+                rooms::write_refusal(replies, refused, is_batch);
+            }
+            (Self::Waits(_, form), _) => form.write(replies, answers),
             (_, Err(failure)) => replies.failure(failure),
             (Self::Elsewhere, Ok(_)) => replies.null(),
             (Self::Rows, Ok(_)) => {

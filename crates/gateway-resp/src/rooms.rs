@@ -1,11 +1,13 @@
 //! Waiting rooms, as callers of the port meet them: `WAITINGROOM JOIN|GET|SHOW`, and commands that need a ticket.
 
-use scarce_core::command::{Command, CommandSpec};
+use scarce_core::command::{Body, Command, CommandSpec, Common};
 use scarce_core::outcome::Value;
 use scarce_core::types::Id;
 use scarce_gateway::steady_ms;
 use scarce_limits::rooms::{NotAdmitted, TICKETS_MAX, Ticket, TicketStatus};
 
+use super::form::Form;
+use super::reply::Replies;
 use super::session::{Flow, Session, Turn};
 
 impl Session {
@@ -35,22 +37,25 @@ impl Session {
 
     /// Refuses a command that needs a ticket: as a refusal, or as an error where it is a line of a batch.
     pub(super) fn not_admitted(&mut self, refused: &NotAdmitted, turn: &mut Turn<'_>) -> Flow {
-        let NotAdmitted { room, user, wait_ms } = refused;
         if self.transaction.is_some() {
-            self.refuse_line(
-                turn,
-                &format!("NOT_ADMITTED {room} {user}: show a ticket of this user before MULTI"),
-            );
+            self.refuse_line(turn, &line_of(refused));
             return Flow::Continue;
         }
-        let values = vec![
-            Value::Integer(0),
-            Value::from("NOT_ADMITTED"),
-            Value::from(room.as_str()),
-            Value::from(user.as_str()),
-            wait_ms.map_or(Value::Absent, Value::from),
-        ];
-        self.say(turn, |replies| replies.value(&Value::List(values)));
+        self.say(turn, |replies| write_refusal(replies, refused, false));
+        Flow::Continue
+    }
+
+    /// Refuses a command that needs a ticket, unless it was sent before: then what became of it is told again.
+    pub(super) fn refuse_waiting(
+        &mut self,
+        refused: Box<NotAdmitted>,
+        (common, body, form): (Common, Body, Form),
+        turn: &mut Turn<'_>,
+    ) -> Flow {
+        match common.of_duplicate() {
+            None => return self.not_admitted(&refused, turn),
+            Some(common) => self.write(common, body, Form::Waits(refused, form.into()), turn),
+        }
         Flow::Continue
     }
 
@@ -114,6 +119,26 @@ impl Session {
         let text = "this is no ticket of a waiting room of this deployment; take one with WAITINGROOM JOIN";
         self.say(turn, |replies| replies.error("ERR", text));
     }
+}
+
+fn line_of(NotAdmitted { room, user, .. }: &NotAdmitted) -> String {
+    format!("NOT_ADMITTED {room} {user}: show a ticket of this user before MULTI")
+}
+
+/// Writes that a command needs a ticket: as a refusal, or as an error of a batch.
+pub(super) fn write_refusal(replies: &mut Replies<'_>, refused: &NotAdmitted, is_batch: bool) {
+    if is_batch {
+        return replies.error("EXECABORT", &line_of(refused));
+    }
+    let NotAdmitted { room, user, wait_ms } = refused;
+    let values = vec![
+        Value::Integer(0),
+        Value::from("NOT_ADMITTED"),
+        Value::from(room.as_str()),
+        Value::from(user.as_str()),
+        wait_ms.map_or(Value::Absent, Value::from),
+    ];
+    replies.value(&Value::List(values));
 }
 
 fn read(text: &[u8], turn: &Turn<'_>) -> Option<Ticket> {

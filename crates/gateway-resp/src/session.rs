@@ -22,6 +22,7 @@ use super::form::Form;
 use super::local::Local;
 use super::outbox::Outbox;
 use super::output::Output;
+use super::permission::Unfit;
 use super::pushes::Pushes;
 use super::reply::{Protocol, Replies};
 use super::transaction::Transaction;
@@ -208,8 +209,14 @@ impl Session {
                 return Flow::Continue;
             }
         };
-        if let Err(unfit) = self.admit(spec, &command, turn) {
-            return self.turn_away(&unfit, turn);
+        match self.admit(spec, &command, turn) {
+            Err(Unfit::Waits(refused)) if self.is_named_batch() => self.wait_in_batch(refused),
+            Err(Unfit::Waits(refused)) if self.transaction.is_none() => {
+                let asked = (common, Body::Single(command), Form::Command(spec));
+                return self.refuse_waiting(refused, asked, turn);
+            }
+            Err(unfit) => return self.turn_away(&unfit, turn),
+            Ok(()) => {}
         }
         if self.transaction.is_some() {
             let bytes = arguments.iter().map(|word| word.len()).sum();
@@ -247,8 +254,13 @@ impl Session {
             turn.envelope.namespace = self.namespace().into();
         }
         let admitted = turn.envelope.commands().first().map_or(Ok(()), |its| self.admit(spec, its, turn));
-        if let Err(unfit) = admitted {
-            return self.turn_away(&unfit, turn);
+        match admitted {
+            Err(Unfit::Waits(refused)) => {
+                let Envelope { common, body, .. } = std::mem::take(turn.envelope);
+                return self.refuse_waiting(refused, (common, body, Form::Command(spec)), turn);
+            }
+            Err(unfit) => return self.turn_away(&unfit, turn),
+            Ok(()) => {}
         }
         let work = turn.envelope.commands().first().map_or(0, Command::work);
         let flow = if takes_long(spec) { Flow::Yield } else { Flow::after(work) };

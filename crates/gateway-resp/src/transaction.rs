@@ -4,6 +4,7 @@ use scarce_core::command::work::{WORK_MAX, too_much};
 use scarce_core::command::{Body, Command, CommandSpec, Common, Invalid};
 use scarce_core::outcome::{Code, Durability, Outcome, Value};
 use scarce_core::types::{Natural, OperationId};
+use scarce_limits::rooms::NotAdmitted;
 
 use super::documents::usage_of_control;
 use super::form::Form;
@@ -26,6 +27,8 @@ pub(super) struct Transaction {
     /// What its lines ask for together.
     work: u64,
     is_aborted: bool,
+    /// The first of its users who waits. What became of the batch before is told again all the same.
+    waits: Option<Box<NotAdmitted>>,
 }
 
 impl Transaction {
@@ -49,6 +52,18 @@ impl Session {
         if let Some(transaction) = &mut self.transaction {
             transaction.is_aborted = true;
             transaction.commands = Vec::new();
+        }
+    }
+
+    /// Whether the batch that is being queued has an id.
+    pub(super) fn is_named_batch(&self) -> bool {
+        self.transaction.as_ref().is_some_and(|transaction| transaction.common.operation.is_some())
+    }
+
+    /// Notes that the user of a line waits.
+    pub(super) fn wait_in_batch(&mut self, refused: Box<NotAdmitted>) {
+        if let Some(transaction) = &mut self.transaction {
+            transaction.waits.get_or_insert(refused);
         }
     }
 
@@ -152,8 +167,14 @@ impl Session {
                 (0..count).for_each(|_| replies.simple("OK"));
             });
         }
-        let Transaction { common, lines, commands, .. } = transaction;
-        self.write(common, Body::Atomic(commands), Form::Exec(lines), turn);
+        let Transaction { common, lines, commands, waits, .. } = transaction;
+        let (body, form) = (Body::Atomic(commands), Form::Exec(lines));
+        match waits {
+            None => self.write(common, body, form, turn),
+            Some(refused) => {
+                self.refuse_waiting(refused, (common, body, form), turn);
+            }
+        }
     }
 }
 

@@ -35,6 +35,18 @@ pub struct Common {
     pub durability: Option<Durability>,
 }
 
+impl Common {
+    /// A deadline that is over: such a command is answered if its id is known, and otherwise refused.
+    const OVER: TimeMs = 1;
+
+    /// The same for a command that must not be carried out any more: if its id is known, its first answer is given again. `None`
+    /// without an id.
+    #[must_use]
+    pub fn of_duplicate(self) -> Option<Self> {
+        self.operation.is_some().then_some(Self { deadline: Some(Self::OVER), ..self })
+    }
+}
+
 /// The body of an envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
