@@ -21,7 +21,7 @@ pub struct Limiting {
 }
 
 impl Limiting {
-    /// Changes the limits. What was used is forgotten, unless they are the same. Whether they are others.
+    /// Changes the limits. Of those that are the same nothing is forgotten. Whether they are others.
     pub fn set(&self, rules: Vec<Rule>) -> bool {
         let current = self.limits.load();
         let is_same = match &*current {
@@ -31,7 +31,8 @@ impl Limiting {
         if !is_same {
             let bounds_progress = rules.iter().any(|rule| rule.concurrent.is_some());
             self.bounds_progress.store(bounds_progress, Ordering::Release);
-            self.limits.store((!rules.is_empty()).then(|| Arc::new(Limits::new(rules))));
+            let former = current.as_deref();
+            self.limits.store((!rules.is_empty()).then(|| Arc::new(Limits::new(rules, former))));
         }
         !is_same
     }
@@ -56,7 +57,6 @@ impl Limiting {
         !is_same
     }
 
-    /// Whether there are waiting rooms.
     /// Takes the next free moments that were kept of rooms, also of those that are not in the file at the moment.
     pub fn resume(&self, moments: &BTreeMap<String, TimeMs>) {
         let current = self.rooms.load();
@@ -66,6 +66,7 @@ impl Limiting {
         self.rooms.store(Some(Arc::new(resumed)));
     }
 
+    /// Whether there are waiting rooms.
     #[inline]
     pub fn has_rooms(&self) -> bool {
         self.has_rooms.load(Ordering::Acquire)

@@ -61,8 +61,13 @@ impl Drop for Entered {
 }
 
 impl Concurrency {
-    pub(crate) fn new(rule: Rule, max: NonZeroU32) -> Self {
-        let (progress, seed, refused) = (Arc::default(), RandomState::new(), AtomicU64::default());
+    /// What was in progress under the former one still is.
+    pub(crate) fn new(rule: Rule, max: NonZeroU32, former: Option<&Self>) -> Self {
+        let (progress, seed) = match former {
+            Some(former) => (former.progress.clone(), former.seed.clone()),
+            None => (Arc::default(), RandomState::new()),
+        };
+        let refused = former.map_or(0, Self::refused).into();
         Self { rule, max, progress, seed, refused }
     }
 
@@ -105,7 +110,7 @@ mod tests {
     fn as_many_as_may_be_are_in_progress_and_what_has_ended_takes_no_memory() {
         let text = "[[limit]]\nname = \"open\"\nper = \"key\"\nconcurrent = 2\n";
         let rule = read(text).expect("a limit").remove(0);
-        let limit = Concurrency::new(rule.clone(), rule.concurrent.expect("it has one"));
+        let limit = Concurrency::new(rule.clone(), rule.concurrent.expect("it has one"), None);
         let (one, standing) = limit.enter(b"u").expect("the first");
         assert_eq!((standing.remaining, standing.burst, standing.window_s), (1, 2, None));
         let (two, _) = limit.enter(b"u").expect("the second");

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
+use std::sync::Arc;
 
 use governor::clock::DefaultClock;
 use scarce_access::Kind;
@@ -43,23 +44,29 @@ pub struct Permit {
 #[derive(Debug)]
 pub struct Limits {
     rules: Vec<Rule>,
-    limiters: Vec<Limiter>,
+    limiters: Vec<Arc<Limiter>>,
     concurrencies: Vec<Concurrency>,
     /// By the numbers of commands.
     commands: Vec<Counted>,
 }
 
 impl Limits {
-    /// Limits of which nothing was used.
+    /// The limits of a file. Those that were there before go on with what was used of them, and what is in progress stays so.
     #[must_use]
-    pub fn new(rules: Vec<Rule>) -> Self {
+    pub fn new(rules: Vec<Rule>, former: Option<&Self>) -> Self {
         let clock = DefaultClock::default();
-        let limiters: Vec<Limiter> = rules
-            .iter()
-            .filter_map(|rule| Some(Limiter::new(rule.clone(), rule.rate?, clock.clone())))
-            .collect();
-        let concurrencies: Vec<Concurrency> =
-            rules.iter().filter_map(|rule| Some(Concurrency::new(rule.clone(), rule.concurrent?))).collect();
+        let limiter = |rule: &Rule| {
+            let same = former.and_then(|former| former.limiters.iter().find(|its| its.rule == *rule));
+            let fresh = || Some(Limiter::new(rule.clone(), rule.rate?, clock.clone()).into());
+            same.cloned().or_else(fresh)
+        };
+        let concurrency = |rule: &Rule| {
+            let named = |its: &&Concurrency| its.rule.name == rule.name && its.rule.per == rule.per;
+            let same = former.and_then(|former| former.concurrencies.iter().find(named));
+            Some(Concurrency::new(rule.clone(), rule.concurrent?, same))
+        };
+        let limiters: Vec<Arc<Limiter>> = rules.iter().filter_map(limiter).collect();
+        let concurrencies: Vec<Concurrency> = rules.iter().filter_map(concurrency).collect();
         let numbers = COMMANDS.iter().map(|spec| usize::from(spec.number)).max().unwrap_or(0);
         let mut commands = vec![Counted::default(); numbers + 1];
         for spec in COMMANDS {
@@ -168,7 +175,7 @@ impl Limits {
     ) -> Result<Option<Standing>, Box<Refused>> {
         let mut nearest = None;
         let counts =
-            |limiter: &&Limiter| limiter.rule.counts(verb, kind) && !limiter.rule.asks_for_resources();
+            |limiter: &&Arc<Limiter>| limiter.rule.counts(verb, kind) && !limiter.rule.asks_for_resources();
         for limiter in self.limiters.iter().filter(counts) {
             nearest = nearer(nearest, limiter.count(&asker.subject(limiter.rule.per))?);
         }
@@ -297,7 +304,7 @@ mod tests {
     }
 
     fn limits(text: &str) -> Limits {
-        Limits::new(read(text).expect("limits"))
+        Limits::new(read(text).expect("limits"), None)
     }
 
     /// One in a day, so that no time of a test counts.
@@ -391,5 +398,27 @@ mod tests {
         assert!(twice.is_err() && enter(you, "STOCK.GET hot-3").is_ok());
         drop(one);
         assert_eq!(limits.refused().map(|(_, refused)| refused).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn another_file_forgets_nothing_of_the_limits_that_are_in_it_too() {
+        let open = |max: u32| format!("[[limit]]\nname = \"open\"\nper = \"address\"\nconcurrent = {max}\n");
+        let text = |max: u32, more: &str| rule("day", "per = \"address\"") + &open(max) + more;
+        let (first, me) = (limits(&text(1, "")), asker("203.0.113.7", None));
+        let command =
+            Command::parse(table::find(b"STOCK.GET").expect("a command"), &[b"sku"]).expect("read").0;
+        let enter = |limits: &Limits| limits.enter(me, std::iter::once(&command)).map_err(|its| its.limit);
+        let held = enter(&first).expect("one");
+        assert!(send(&first, me, "STOCK.GET sku").is_ok());
+        let more = rule("other", "per = \"key\"");
+        let second = Limits::new(read(&text(1, &more)).expect("limits"), Some(&first));
+        assert_eq!(send(&second, me, "STOCK.GET sku"), Err("day".to_owned()));
+        assert_eq!(enter(&second).err().as_deref(), Some("open"));
+        let third = Limits::new(read(&text(2, "")).expect("limits"), Some(&second));
+        let again = enter(&third).expect("two may be");
+        assert!(enter(&third).is_err());
+        drop((held, first));
+        assert!(enter(&third).is_ok(), "what was in progress before has ended");
+        drop(again);
     }
 }
