@@ -62,11 +62,11 @@ impl Folder {
         Ok(files)
     }
 
-    /// Appends records, which are on the disk when it returns. Begins the next file and removes old ones when it is time.
+    /// Appends records, which are on the disk when it returns. Begins the next file when it is time.
     ///
     /// # Errors
     /// When the files cannot be written; then some of the records may be there.
-    pub fn append(&self, records: &[Record], bounds: Bounds) -> io::Result<()> {
+    pub fn append(&self, records: &[Record]) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.path)?;
         self.give(&File::open(&self.path)?);
         let lock = self.open(LOCK)?;
@@ -86,10 +86,16 @@ impl Folder {
         if files.last().is_none_or(|(_, last)| is_full(last).unwrap_or(false)) {
             File::open(&self.path)?.sync_all()?;
         }
-        self.remove_old(bounds)
+        Ok(())
     }
 
-    fn remove_old(&self, bounds: Bounds) -> io::Result<()> {
+    /// Removes old files. `now` must be a time that a leap of the clock does not change: what is removed does not come back.
+    ///
+    /// # Errors
+    /// When the files cannot be looked at or removed.
+    pub fn remove_old(&self, bounds: Bounds, now: SystemTime) -> io::Result<()> {
+        let lock = self.open(LOCK)?;
+        lock.lock()?;
         let mut files = self.files()?;
         // The last one is written to.
         files.pop();
@@ -97,7 +103,7 @@ impl Folder {
         for (_, path) in files.iter().rev() {
             let its = std::fs::metadata(path)?;
             bytes += its.len();
-            let age = SystemTime::now().duration_since(its.modified()?).unwrap_or_default();
+            let age = now.duration_since(its.modified()?).unwrap_or_default();
             if bytes + FILE_BYTES_MAX > bounds.bytes_max || age > bounds.retention {
                 std::fs::remove_file(path)?;
             }

@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
@@ -22,6 +21,9 @@ const TOGETHER_MAX: usize = 1_024;
 const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
+/// How long the end waits for the disk.
+const END_MAX: Duration = Duration::from_secs(5);
+
 /// The audit log of a running server. One that is the default records nothing.
 #[derive(Clone, Debug, Default)]
 pub struct AuditLog(Option<Arc<Inner>>);
@@ -32,7 +34,8 @@ struct Inner {
     sender: Sender<Option<Record>>,
     flood: Mutex<Flood>,
     figures: AuditFigures,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// Disconnected once the thread that writes has ended.
+    ended: Mutex<Option<Receiver<()>>>,
 }
 
 /// What became of records.
@@ -47,19 +50,22 @@ pub struct AuditFigures {
 }
 
 impl AuditLog {
-    /// Records to a folder.
+    /// Records to a folder. What is too old there is so by `steady_ms`, which gives Unix milliseconds and does not leap: evidence that was
+    /// removed does not come back.
     ///
     /// # Errors
     /// When there is no thread for it.
-    pub fn start(folder: Folder, bounds: Bounds) -> std::io::Result<Self> {
+    pub fn start(folder: Folder, bounds: Bounds, steady_ms: fn() -> u64) -> std::io::Result<Self> {
         let (sender, receiver) = bounded(WAITING_MAX);
         let flood = Mutex::new(Flood::new(Instant::now()));
-        let (figures, thread) = (AuditFigures::default(), Mutex::default());
-        let inner = Arc::new(Inner { folder, sender, flood, figures, thread });
-        let writer = Writer { inner: inner.clone(), bounds, untold: 0, logged_at: None };
-        let writing =
-            std::thread::Builder::new().name("audit".to_owned()).spawn(move || writer.run(&receiver))?;
-        *inner.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(writing);
+        let (is_writing, ended) = bounded::<()>(0);
+        let (figures, ended) = (AuditFigures::default(), Mutex::new(Some(ended)));
+        let inner = Arc::new(Inner { folder, sender, flood, figures, ended });
+        let writer = Writer { inner: inner.clone(), bounds, steady_ms, untold: 0, logged_at: None };
+        std::thread::Builder::new().name("audit".to_owned()).spawn(move || {
+            writer.run(&receiver);
+            drop(is_writing);
+        })?;
         Ok(Self(Some(inner)))
     }
 
@@ -101,14 +107,18 @@ impl AuditLog {
         }
     }
 
-    /// Writes what waits, and ends. What comes after that is lost.
+    /// Writes what waits, and ends. What comes after that is lost, and what the disk does not take in a while: neither it nor a
+    /// process that has locked the folder holds up the end of a server.
     pub fn end(&self) {
         let Some(inner) = &self.0 else { return };
-        let thread = inner.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            // If the writer is gone, its panic was already logged.
-            let _ = inner.sender.send(None);
-            let _ = thread.join();
+        let ended = inner.ended.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(ended) = ended else { return };
+        let until = Instant::now() + END_MAX;
+        // If the writer is gone, its panic was already logged.
+        let _ = inner.sender.send_deadline(None, until);
+        if ended.recv_deadline(until) == Err(RecvTimeoutError::Timeout) {
+            let folder = inner.folder.path().display();
+            tracing::error!(%folder, "the last records of the audit log are not written: its disk does not answer, or another process has locked it");
         }
     }
 }
@@ -135,6 +145,7 @@ impl Inner {
 struct Writer {
     inner: Arc<Inner>,
     bounds: Bounds,
+    steady_ms: fn() -> u64,
     /// How many lost records the log does not mention yet.
     untold: u64,
     logged_at: Option<Instant>,
@@ -172,10 +183,13 @@ impl Writer {
             return;
         }
         let count = records.len() as u64;
-        match self.inner.folder.append(&records, self.bounds) {
+        match self.inner.folder.append(&records) {
             Ok(()) => {
                 self.untold = lost;
                 self.inner.figures.written.fetch_add(count, Ordering::Relaxed);
+                let now = UNIX_EPOCH + Duration::from_millis((self.steady_ms)());
+                let removed = self.inner.folder.remove_old(self.bounds, now);
+                removed.err().iter().for_each(|error| self.tell(error));
             }
             Err(error) => {
                 let gap = u64::from(lost > self.untold);
@@ -215,7 +229,7 @@ mod tests {
     fn what_was_noted_is_there_after_the_end_and_a_flood_is_counted() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = Folder::new(place.path().join("audit"));
-        let log = AuditLog::start(folder.clone(), BOUNDS).expect("a thread");
+        let log = AuditLog::start(folder.clone(), BOUNDS, now_ms).expect("a thread");
         let address = "203.0.113.7".parse().ok();
         (0..500).for_each(|_| log.deny(address, denial));
         log.note(Record::new(Kind::Act, Who::Password, "resp", "STOCK.CREATE", "APPLIED"));
@@ -236,7 +250,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a folder");
         let path = place.path().join("audit");
         std::fs::write(&path, "in the way").expect("a file");
-        let log = AuditLog::start(Folder::new(path.clone()), BOUNDS).expect("a thread");
+        let log = AuditLog::start(Folder::new(path.clone()), BOUNDS, now_ms).expect("a thread");
         log.note(denial());
         let figures = log.figures().expect("it is on");
         while figures.lost.load(Ordering::Relaxed) == 0 {
@@ -248,6 +262,17 @@ mod tests {
         let records =
             Folder::new(path).page(Position::default(), &Filter::default(), 9).expect("a page").records;
         assert_eq!(records.iter().map(|record| record.left_out).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
+    fn the_end_does_not_wait_for_who_has_locked_the_folder() {
+        let place = tempfile::tempdir().expect("a folder");
+        let held = std::fs::File::create(place.path().join("lock")).expect("a file");
+        held.lock().expect("the lock");
+        let log = AuditLog::start(Folder::new(place.path().to_owned()), BOUNDS, now_ms).expect("a thread");
+        log.note(denial());
+        log.end();
+        assert_eq!(log.figures().expect("it is on").written.load(Ordering::Relaxed), 0);
     }
 
     #[test]

@@ -177,7 +177,7 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
-    use std::time::Duration;
+    use std::time::{Duration, SystemTime};
 
     use super::*;
     use crate::folder::Bounds;
@@ -200,15 +200,15 @@ mod tests {
         let folder = Folder::new(place.path().join("audit"));
         assert!(folder.page(Position::default(), &Filter::default(), 5).expect("none").records.is_empty());
         let all: Vec<Record> = (0..7).map(|at| record(at, "STOCK.CREATE", &format!("s{}", at % 2))).collect();
-        folder.append(&all[..3], BOUNDS).expect("appended");
-        folder.append(&all[3..6], BOUNDS).expect("appended");
+        folder.append(&all[..3]).expect("appended");
+        folder.append(&all[3..6]).expect("appended");
         let first = folder.page(Position::default(), &Filter::default(), 4).expect("a page");
         assert_eq!((times(&first), first.has_more), (vec![0, 1, 2, 3], true));
         let next: Position = first.next.to_string().parse().expect("a position");
         let second = folder.page(next, &Filter::default(), 4).expect("a page");
         assert_eq!((times(&second), second.has_more, second.is_cut), (vec![4, 5], false, false));
         assert!(folder.page(second.next, &Filter::default(), 4).expect("a page").records.is_empty());
-        folder.append(&all[6..], BOUNDS).expect("appended");
+        folder.append(&all[6..]).expect("appended");
         assert_eq!(times(&folder.page(second.next, &Filter::default(), 4).expect("a page")), [6]);
         let odd = Filter { resource: Some("s1".to_owned()), since_ms: Some(2), ..Filter::default() };
         assert_eq!(times(&folder.page(Position::default(), &odd, 9).expect("a page")), [3, 5]);
@@ -222,13 +222,13 @@ mod tests {
     fn a_torn_line_is_no_record_and_hides_no_other() {
         let place = tempfile::tempdir().expect("a folder");
         let folder = Folder::new(place.path().to_owned());
-        folder.append(&[record(1, "a", "b")], BOUNDS).expect("appended");
+        folder.append(&[record(1, "a", "b")]).expect("appended");
         let (_, path) = folder.files().expect("files").remove(0);
         let mut file = std::fs::OpenOptions::new().append(true).open(&path).expect("the file");
         file.write_all(b"{\"at_ms\":2,\"ki").expect("written");
         let page = folder.page(Position::default(), &Filter::default(), 9).expect("a page");
         assert_eq!((times(&page), page.has_more), (vec![1], false), "it may still be written");
-        folder.append(&[record(3, "a", "b")], BOUNDS).expect("appended");
+        folder.append(&[record(3, "a", "b")]).expect("appended");
         assert_eq!(times(&folder.page(page.next, &Filter::default(), 9).expect("a page")), [3]);
     }
 
@@ -239,13 +239,33 @@ mod tests {
         let long = "x".repeat(120);
         let many: Vec<Record> = (0..60_000).map(|at| record(at, &long, &long)).collect();
         let bounds = Bounds { bytes_max: 40 << 20, ..BOUNDS };
-        folder.append(&many, bounds).expect("appended");
+        folder.append(&many).expect("appended");
         let first = folder.page(Position::default(), &Filter::default(), 1).expect("a page");
-        (0..4).for_each(|_| folder.append(&many, bounds).expect("appended"));
+        (0..4).for_each(|_| {
+            folder.append(&many).expect("appended");
+            folder.remove_old(bounds, SystemTime::now()).expect("removed");
+        });
         let files = folder.files().expect("files");
         let bytes: u64 = files.iter().map(|(_, path)| std::fs::metadata(path).expect("it").len()).sum();
         assert!(files.len() > 1 && bytes <= 60 << 20, "{} files with {bytes} bytes", files.len());
         assert!(folder.page(first.next, &Filter::default(), 1).expect("a page").is_cut);
         assert!(!folder.page(Position::default(), &Filter::default(), 1).expect("a page").is_cut);
+    }
+
+    #[test]
+    fn files_go_by_their_age_and_none_is_removed_by_a_look_at_them() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = Folder::new(place.path().to_owned());
+        let long = "x".repeat(120);
+        let many: Vec<Record> = (0..60_000).map(|at| record(at, &long, &long)).collect();
+        (0..2).for_each(|_| folder.append(&many).expect("appended"));
+        let count = folder.files().expect("files").len();
+        assert!(count > 1);
+        let now = SystemTime::now();
+        folder.remove_old(BOUNDS, now).expect("nothing to remove");
+        folder.remove_old(BOUNDS, now - 9 * BOUNDS.retention).expect("nothing to remove");
+        assert_eq!(folder.files().expect("files").len(), count);
+        folder.remove_old(BOUNDS, now + 2 * BOUNDS.retention).expect("removed");
+        assert_eq!(folder.files().expect("files").len(), 1, "the last one is written to");
     }
 }

@@ -123,7 +123,8 @@ impl Act {
         let record = Record::new(Kind::Act, Who::User(user()), "command-line", self.what, outcome);
         let record = record.about(self.about.as_deref());
         let record = Record { at_ms: super::keys::now_ms(), ..record };
-        if let Err(error) = audit::folder(&settings).append(&[record], audit::bounds(&settings)) {
+        // How much is kept is the server's to say, whose settings may be others.
+        if let Err(error) = audit::folder(&settings).append(&[record]) {
             // If stderr is gone, there is nobody to warn.
             let _ = std::io::Write::write_fmt(
                 &mut std::io::stderr(),

@@ -5,6 +5,7 @@
 mod support;
 
 use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use support::{Server, json_lines, redis_server, scarce, wait_until};
@@ -203,4 +204,27 @@ fn settings_that_are_read_again_are_an_act() {
     server.signal("HUP");
     let acts = recorded(data.path(), &["--what", "reload"], 1);
     assert_eq!(fields(&acts[0], &["who", "outcome"]), [&json!("server"), &json!("APPLIED")]);
+}
+
+/// How long records are kept is a setting of the server, and may be longer than what the command line takes for usual.
+#[test]
+fn only_the_server_removes_old_records() {
+    let data = TempDir::new().unwrap();
+    make(data.path(), "first", "read");
+    let old = data.path().join("audit/00000001.jsonl");
+    let file = std::fs::OpenOptions::new().write(true).open(&old).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_hours(24 * 1_000)).unwrap();
+    std::fs::write(data.path().join("audit/00000002.jsonl"), "").unwrap();
+    make(data.path(), "second", "read");
+    assert!(old.exists());
+    let key = make(data.path(), "ops", "*");
+    let kept = Server::start(data.path(), &["--audit-retention-days", "2000"]);
+    assert_eq!(kept.socket().call(&["AUTH", &key]), "OK");
+    assert!(kept.socket().call(&["ACCOUNT.GET", "a"]).starts_with("-NOAUTH"));
+    recorded(data.path(), &["--outcome", "NO_KEY"], 1);
+    assert!(old.exists());
+    kept.stop();
+    let server = Server::start(data.path(), &[]);
+    assert!(server.socket().call(&["ACCOUNT.GET", "a"]).starts_with("-NOAUTH"));
+    wait_until("it is removed", || !old.exists());
 }
