@@ -307,6 +307,7 @@ impl From<KeyStoreError> for Failed {
                 Exit::Failed
             }
             KeyStoreError::Change(_) => Exit::Usage,
+            KeyStoreError::Moved { .. } => Exit::Refused,
             _ => Exit::Failed,
         };
         Self::new(exit, &error)

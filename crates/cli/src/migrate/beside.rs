@@ -75,9 +75,10 @@ impl From<ArrivalError> for Failed {
     fn from(error: ArrivalError) -> Self {
         match error {
             ArrivalError::Files(error) => error.into(),
-            error @ (ArrivalError::Ended { .. } | ArrivalError::Unclear { .. }) => {
-                Self::new(Exit::Failed, &error)
-            }
+            error @ (ArrivalError::Ended { .. }
+            | ArrivalError::Unclear { .. }
+            | ArrivalError::Belongings(_)
+            | ArrivalError::Incomplete { .. }) => Self::new(Exit::Failed, &error),
             error => Self::new(Exit::Refused, &error),
         }
     }

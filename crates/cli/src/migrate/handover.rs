@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use scarce_engine_embedded::EmbeddedError;
 use scarce_engine_embedded::relocation::{Arriving, Moved, RelocationId};
 use scarce_engine_embedded::storage::FileStorage;
+use scarce_server::relocation::take_along;
 
 use super::{Migrate, storage};
-use crate::Failed;
 use crate::restore::Making;
+use crate::{Exit, Failed};
 
 /// A move whose mark is laid ready in the old directory.
 pub(super) struct Handover {
@@ -45,6 +46,7 @@ impl Handover {
     pub(super) fn complete(mut self, making: Making) -> Result<(), Failed> {
         let from = self.from.display().to_string();
         let made = storage(making.path())?;
+        take_along(&self.from, making.path()).map_err(|error| Failed::new(Exit::Failed, &error))?;
         Arriving { id: self.id.clone(), from }.leave(&made).map_err(EmbeddedError::from)?;
         let named = making.finish(&self.to);
         let left = named.and_then(|()| Ok(Moved::leave_prepared(&self.source).map_err(EmbeddedError::from)?));
@@ -52,6 +54,7 @@ impl Handover {
             return Err(self.explain(failed));
         }
         self.is_left = true;
+        self.take_changes()?;
         let arrived = storage(&self.to).map(|to| Arriving::end(&to));
         if !matches!(arrived, Ok(Ok(()))) {
             let at = self.to.display();
@@ -61,6 +64,18 @@ impl Handover {
             )?;
         }
         Ok(())
+    }
+
+    /// Takes along what was changed of the keys before the mark was there.
+    fn take_changes(&self) -> Result<(), Failed> {
+        take_along(&self.from, &self.to).map_err(|error| {
+            let (from, to) = (self.from.display(), self.to.display());
+            let mut failed = Failed::new(Exit::Failed, &error);
+            failed.message.push_str(&format!(
+                "\n{from} has moved to {to} all the same: copy keys.json, keys.used and waiting-rooms.json from it before you serve that"
+            ));
+            failed
+        })
     }
 
     /// Says where the deployment is, and leaves nothing of a move that did not come to be.

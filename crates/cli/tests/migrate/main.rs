@@ -5,6 +5,7 @@
 mod support;
 
 mod answers;
+mod belongings;
 mod beside;
 mod beside_kills;
 mod kills;

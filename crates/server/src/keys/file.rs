@@ -9,12 +9,16 @@ use std::sync::{Mutex, PoisonError};
 
 use scarce_access::{KeyError, KeyId, Ring};
 use scarce_core::types::TimeMs;
+use scarce_engine_embedded::EmbeddedError;
+use scarce_engine_embedded::relocation::Moved;
+use scarce_engine_embedded::storage::FileStorage;
 
 use super::KeyStoreError;
 
-const KEYS: &str = "keys.json";
-const USES: &str = "keys.used";
-const LOCK: &str = "keys.lock";
+pub(crate) const KEYS: &str = "keys.json";
+pub(crate) const USES: &str = "keys.used";
+/// What is locked is a file of its own, which stays: the one with the keys is replaced.
+pub(crate) const LOCK: &str = "keys.lock";
 
 /// Larger files are not read.
 const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -71,21 +75,26 @@ impl FileKeys {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(&self.directory);
         made.map_err(|error| self.failed("create", "", error))?;
         let _lock = self.lock()?;
+        self.check_here()?;
         let mut ring = self.load()?;
         let done = change(&mut ring)?;
         self.replace(KEYS, &ring.to_text())?;
         Ok(done)
     }
 
-    /// The lock is on a file of its own, which stays: the one with the keys is replaced.
+    /// Refuses where the deployment has moved: its keys went along.
+    fn check_here(&self) -> Result<(), KeyStoreError> {
+        let root = FileStorage::open_read_only(&self.directory).map_err(EmbeddedError::from)?;
+        match Moved::load(&root).map_err(EmbeddedError::from)? {
+            None => Ok(()),
+            Some(Moved { address, .. }) => {
+                Err(KeyStoreError::Moved { directory: self.directory.display().to_string(), address })
+            }
+        }
+    }
+
     fn lock(&self) -> Result<File, KeyStoreError> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let opened = options.open(self.directory.join(LOCK)).and_then(|file| {
-            self.give(&file);
-            file.lock().map(|()| file)
-        });
-        opened.map_err(|error| self.failed("lock", LOCK, error))
+        lock(&self.directory).map_err(|error| self.failed("lock", LOCK, error))
     }
 
     pub(super) fn last_uses(&self) -> Result<BTreeMap<KeyId, TimeMs>, KeyStoreError> {
@@ -129,7 +138,7 @@ impl FileKeys {
             }
             let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
             file.write_all(text.as_bytes())?;
-            self.give(&file);
+            give(&self.directory, &file);
             file.sync_all()?;
             std::fs::rename(&temporary, &path)?;
             File::open(&self.directory)?.sync_all()
@@ -137,16 +146,25 @@ impl FileKeys {
         write().map_err(|error| self.failed("write", name, error))
     }
 
-    /// Gives a file to the owner of the directory: root may make keys for a server that runs as someone else.
-    fn give(&self, file: &File) {
-        if let Ok(its) = std::fs::metadata(&self.directory) {
-            // Anyone but root may not, and then the file is that one's own.
-            let _ = fchown(file, Some(its.uid()), Some(its.gid()));
-        }
-    }
-
     fn failed(&self, doing: &'static str, name: &str, error: io::Error) -> KeyStoreError {
         KeyStoreError::File { doing, path: self.directory.join(name).display().to_string(), error }
+    }
+}
+
+/// Keeps the keys in a directory from being changed until the file is dropped.
+pub(crate) fn lock(directory: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let file = options.open(directory.join(LOCK))?;
+    give(directory, &file);
+    file.lock().map(|()| file)
+}
+
+/// Gives a file to the owner of the directory: root may make keys for a server that runs as someone else.
+fn give(directory: &Path, file: &File) {
+    if let Ok(its) = std::fs::metadata(directory) {
+        // Anyone but root may not, and then the file is that one's own.
+        let _ = fchown(file, Some(its.uid()), Some(its.gid()));
     }
 }
 

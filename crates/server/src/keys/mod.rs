@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 
 use scarce_access::{KeyError, KeyId, Ring};
 use scarce_core::types::TimeMs;
+use scarce_engine_embedded::EmbeddedError;
 use scarce_settings::{EngineChoice, ServerSettings};
 
 use file::FileKeys;
+pub(crate) use file::{KEYS, LOCK, USES, lock};
 use redis::RedisKeys;
 pub(crate) use watch::KeyWatch;
 
@@ -36,6 +38,19 @@ pub enum KeyStoreError {
         /// What is wrong.
         error: KeyError,
     },
+    /// The deployment is elsewhere, with its keys.
+    #[error(
+        "the keys in {directory} are not those of the deployment any more, because it has moved to {address}: change them there"
+    )]
+    Moved {
+        /// The data directory.
+        directory: String,
+        /// Where it is.
+        address: String,
+    },
+    /// Whether the deployment is elsewhere is not known.
+    #[error(transparent)]
+    Mark(#[from] EmbeddedError),
     /// The Redis did not answer as it should.
     #[error("the keys in Redis cannot be read or changed: {0}")]
     Redis(String),

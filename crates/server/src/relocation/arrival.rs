@@ -16,6 +16,7 @@ use scarce_engine_embedded::relocation::{
 use scarce_engine_embedded::storage::{FileStorage, Storage};
 use scarce_engine_embedded::{EmbeddedError, PartitionFiles, partition_directory};
 
+use super::belongings::{BelongingError, take_along};
 use super::wire::{self, Ask, Line};
 
 /// How long the server may take for an answer: a digest of much takes a while.
@@ -99,6 +100,22 @@ pub enum ArrivalError {
         /// How many were asked for.
         wanted: u32,
     },
+    /// It has moved, and not all that it needs.
+    #[error(
+        "the deployment has moved to {to}, but not all that it needs: copy keys.json, keys.used and waiting-rooms.json from {from} before you serve it"
+    )]
+    Incomplete {
+        /// The old directory.
+        from: String,
+        /// The new one.
+        to: String,
+        /// What did not come along.
+        #[source]
+        source: BelongingError,
+    },
+    /// Who may call cannot be copied.
+    #[error("nothing was moved")]
+    Belongings(#[from] BelongingError),
     /// Files or disks are at fault.
     #[error(transparent)]
     Files(#[from] EmbeddedError),
@@ -179,6 +196,7 @@ impl ArrivalCopy {
             let mut note = |progress| on_copied(partition, progress);
             copies.push(StandbyCopy::make((&files, &directory), &target, through, settings, &mut note)?);
         }
+        take_along(&source.directory, to)?;
         let id = RelocationId::random().map_err(EmbeddedError::from)?;
         let from = source.directory.display().to_string();
         Arriving { id: id.clone(), from }.leave(&made).map_err(EmbeddedError::from)?;
@@ -248,6 +266,8 @@ impl Arrival {
     /// # Errors
     /// When the server ends the move or the rest takes longer than it may: then the server goes on.
     pub fn hand_over(mut self, address: &str) -> Result<Arrived, ArrivalError> {
+        // What changed since it was copied first, in case this process is killed before it does so for good.
+        take_along(&self.source.directory, &self.to)?;
         let begun = Instant::now();
         let last = self.source.rest(REST_MAX)?;
         for (standby, last) in self.standbys.iter_mut().zip(last) {
@@ -256,10 +276,16 @@ impl Arrival {
         self.leave_mark(address)?;
         let rested = begun.elapsed();
         self.standbys.iter().try_for_each(Standby::take_positions)?;
+        // No key changes behind the mark.
+        take_along(&self.source.directory, &self.to).map_err(|source| self.incomplete(source))?;
         let root = FileStorage::open(&self.to).map_err(EmbeddedError::from)?;
         copy_clock(&self.source.root()?, &root).map_err(EmbeddedError::from)?;
         Arriving::end(&root).map_err(EmbeddedError::from)?;
         Ok(Arrived { lock: self.lock, standbys: self.standbys, rested })
+    }
+
+    fn incomplete(&self, source: BelongingError) -> ArrivalError {
+        ArrivalError::Incomplete { from: self.source.name(), to: self.to.display().to_string(), source }
     }
 
     /// From the moment at which this is asked for, only the old directory knows where the deployment is.

@@ -14,10 +14,12 @@
 //! Where the connection ends before the last step, the server goes on as before.
 
 mod arrival;
+mod belongings;
 mod departure;
 mod wire;
 
 pub use arrival::{Arrival, ArrivalCopy, ArrivalError, Arrived};
+pub use belongings::{BelongingError, take_along};
 pub(crate) use departure::Departure;
 
 /// The socket in the data directory.

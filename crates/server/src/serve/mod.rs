@@ -60,6 +60,7 @@ use crate::relocation::{Arrival, Departure};
 use encryption::Encryption;
 use ending::Ending;
 use ports::Ports;
+pub(crate) use rooms::ROOMS_FILE;
 use rooms::RoomKeeper;
 use shipping::Shipping;
 use watch::ReadyWatch;
@@ -172,7 +173,10 @@ impl Server {
         let started = match settings.engine {
             EngineChoice::Embedded => {
                 admit()?;
-                embedded::start(settings, options, &ports, state, from)?
+                let started = embedded::start(settings, options, &ports, state, from)?;
+                // Those that came along with a deployment from elsewhere.
+                admit()?;
+                started
             }
             EngineChoice::Redis => {
                 let known = remembered::known(settings, options.accept_deployment)?;
