@@ -179,3 +179,21 @@ fn a_target_that_is_not_empty_and_another_number_of_partitions_are_refused() {
         refused_start(&mut serve(&stage.path("new"), &["--partitions", "2", "--migrate-from", &from]));
     assert!(code == Some(3) && text.contains("no server runs on"), "{text}");
 }
+
+#[test]
+fn no_mark_is_left_in_another_directory_than_the_one_that_is_served() {
+    let stage = Stage::new();
+    let old = stage.serve("old", 2);
+    call(&mut old.connect(), "ACCOUNT.OPEN a EUR");
+    let mut mover = Mover::begin(&stage);
+    assert!(mover.ask("rest 60000").starts_with("ok "));
+    // Someone makes room for the new directory while the old one is being served.
+    std::fs::rename(stage.path("old"), stage.path("renamed")).unwrap();
+    let refused = mover.ask(&format!("finish {:032x} there:1", 7));
+    assert!(refused.starts_with("refused ") && refused.contains("no longer"), "{refused}");
+    assert!(!has(&stage.path("old"), "moved") && !has(&stage.path("renamed"), "moved"));
+    wait_until("it takes changes again", || takes_changes(&old));
+    std::fs::rename(stage.path("renamed"), stage.path("old")).unwrap();
+    ended(&stage.migrate("old", "new", &["--address", "there:7379"]), 0);
+    check_told(&old, "there:7379");
+}

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, FallocateFlags};
@@ -35,6 +35,14 @@ impl FileStorage {
         let fail = |source| StorageError::new("open directory", path.display().to_string(), source);
         let directory = File::open(&path).map_err(fail)?;
         Ok(Self { path, directory, read_only: true })
+    }
+
+    /// Whether its path still leads to the directory that was opened: it may have been renamed since, or another one been put there.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        let here = self.directory.metadata().map(|its| (its.dev(), its.ino()));
+        let there = std::fs::metadata(&self.path).map(|its| (its.dev(), its.ino()));
+        matches!((here, there), (Ok(here), Ok(there)) if here == there)
     }
 
     fn check_writable(&self, operation: &'static str, name: &str) -> Result<(), StorageError> {

@@ -29,6 +29,8 @@ pub(crate) struct Departure {
 
 struct DepartureState {
     data: PathBuf,
+    /// The same as it was opened: the mark must not be left in another one.
+    root: FileStorage,
     engine: Arc<Embedded>,
     pipeline: Arc<Pipeline>,
     is_ending: AtomicBool,
@@ -54,9 +56,10 @@ impl Departure {
                 return Ok(None);
             }
         };
+        let root = FileStorage::open(data).map_err(io::Error::other)?;
         let (data, engine, pipeline) = (data.to_owned(), engine.clone(), pipeline.clone());
         let (is_ending, current) = (AtomicBool::new(false), Mutex::default());
-        let shared = Arc::new(DepartureState { data, engine, pipeline, is_ending, current });
+        let shared = Arc::new(DepartureState { data, root, engine, pipeline, is_ending, current });
         let serving = shared.clone();
         let thread = std::thread::Builder::new().name("departure".to_owned());
         let thread = thread.spawn(move || serve(&serving, &listener))?;
@@ -182,6 +185,9 @@ impl Session<'_> {
 
     fn begin(&self, deployment: &str) -> Result<(), String> {
         let engine = &self.shared.engine;
+        if !self.shared.root.is_in_place() {
+            return Err(self.elsewhere());
+        }
         if deployment != engine.deployment_id() {
             return Err("the server serves another deployment".to_owned());
         }
@@ -190,6 +196,13 @@ impl Session<'_> {
         }
         tracing::info!("a move of this deployment begins");
         Ok(())
+    }
+
+    fn elsewhere(&self) -> String {
+        let path = self.shared.data.display();
+        format!(
+            "the directory that it serves is no longer {path}; give it back its name, or restart the server on the new one, and move again"
+        )
     }
 
     fn durable(&self) -> Result<Vec<u64>, String> {
@@ -216,9 +229,11 @@ impl Session<'_> {
         }
         let id = RelocationId::parse(id).ok_or("the name of the move cannot be read")?;
         let moved = Moved { id, address: address.to_owned() };
-        let left = FileStorage::open(&self.shared.data).map_err(|error| error.to_string());
-        let left = left.and_then(|root| moved.leave(&root).map_err(|error| error.to_string()));
-        if let Err(reason) = left {
+        if !self.shared.root.is_in_place() {
+            return Err(self.elsewhere());
+        }
+        if let Err(error) = moved.leave(&self.shared.root) {
+            let reason = error.to_string();
             // Whether the mark is there is not known: nobody takes changes until a start finds out.
             self.until = None;
             tracing::error!(reason, "the mark of a move could not be written; start this server again");
