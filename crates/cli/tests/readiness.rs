@@ -83,3 +83,35 @@ fn a_redis_without_memory_or_away_makes_the_server_unready_also_without_callers(
     redis.restart().unwrap();
     wait_until("it is ready with it", || ready(&server).0 == 200);
 }
+
+#[test]
+fn operation_ids_that_do_not_leave_memory_are_told_and_make_the_server_unready_once_no_more_fit() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let server = Server::start(folder.path(), &["--operations-in-memory-max", "1000"]);
+    let mut socket = server.socket();
+    assert_eq!(socket.call(&["ACCOUNT.OPEN", "a", "EUR"]), "[1 0]");
+    let in_the_way = folder.path().join("partition-0000/ids.tmp");
+    std::fs::create_dir(&in_the_way).unwrap();
+    let credit = |number: u32| support::frame(&["ACCOUNT.CREDIT", "a", "1", "ID", &format!("i{number}")]);
+    let mut refused = String::new();
+    for first in (0..200_000).step_by(1_000) {
+        socket.send(&(first..first + 1_000).flat_map(credit).collect::<Vec<u8>>());
+        let replies: Vec<String> = (0..1_000).map(|_| socket.reply()).collect();
+        if let Some(found) = replies.into_iter().find(|reply| !reply.starts_with("[1 ")) {
+            refused = found;
+            break;
+        }
+    }
+    assert!(
+        refused.starts_with("-OVERLOADED 'operation files' is full. Operation ids do not leave"),
+        "{refused}"
+    );
+    let (status, text) = ready(&server);
+    assert_eq!(status, 503, "{text}");
+    assert!(text.contains("[!] partition 0: operation ids cannot be moved from memory to files"), "{text}");
+    assert!(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "i7"]).starts_with("[1 "), "a duplicate");
+    assert!(socket.call(&["ACCOUNT.CREDIT", "a", "1"]).starts_with("[1 "), "it leaves no id");
+    std::fs::remove_dir(&in_the_way).unwrap();
+    wait_until("it is ready again", || ready(&server).0 == 200);
+    assert!(socket.call(&["ACCOUNT.CREDIT", "a", "1", "ID", "new"]).starts_with("[1 "));
+}

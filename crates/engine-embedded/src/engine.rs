@@ -275,6 +275,7 @@ impl Engine for Embedded {
         let known = self.known(partition)?;
         known.check_ready()?;
         known.metrics().levels().check_ids(self.state_settings().operations_max)?;
+        known.metrics().runs.check_room()?;
         self.memory.check_ready()
     }
 

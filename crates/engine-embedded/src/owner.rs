@@ -301,13 +301,14 @@ impl Owner {
         self.turn_at = None;
     }
 
-    fn check_room(&self) -> Result<(), Failure> {
+    /// Whether a change can be taken; one that leaves an operation id needs room for that, too.
+    fn check_room(&self, leaves_id: bool) -> Result<(), Failure> {
         self.committer.progress.check_ready()?;
         if self.open.len() >= 2 * self.commit_bytes_max {
             return Err(Failure::Overloaded { queue: "commit" });
         }
-        if self.old.is_overrun(self.machine.state().operations.in_memory()) {
-            return Err(Failure::Overloaded { queue: overload::OPERATIONS });
+        if leaves_id && self.old.is_overrun(self.machine.state().operations.in_memory()) {
+            return Err(Failure::Overloaded { queue: overload::OPERATION_FILES });
         }
         if self.consumers.is_overrun(self.machine.sequence()) {
             return Err(Failure::Overloaded { queue: scarce_engine::consumers::QUEUE });

@@ -57,6 +57,7 @@ async fn tell(Extracted(shared): Context, exchange: Exchange, has_place: Result<
         tell_deployment(&shared, &mut text);
         tell_memory(&shared, &mut text);
         tell_ids(&shared, &mut text);
+        tell_id_files(&shared, &mut text);
         tell_consumers(&shared, &mut text);
         tell_workers(&shared, &mut text);
         tell_reconciliation(&shared, &mut text);
@@ -123,6 +124,21 @@ fn tell_ids(shared: &HttpShared, text: &mut String) {
         "[{mark}] operation ids: partition {partition} must keep {locked} of the last {} s, of {max} that it may remember ({percent} %)",
         settings.window_ms_min / 1_000
     );
+}
+
+/// Files of operation ids with which something is wrong. Changes are taken all the same, as long as there is memory for their ids.
+fn tell_id_files(shared: &HttpShared, text: &mut String) {
+    for partition in 0..shared.engine.partitions() {
+        let Ok(metrics) = shared.engine.metrics(partition) else { continue };
+        let troubles = [
+            (metrics.runs.is_stuck(), "operation ids cannot be moved from memory to files; the log says why"),
+            (metrics.runs.is_damaged(), "a file of operation ids is damaged; the log names it"),
+        ];
+        for (_, trouble) in troubles.iter().filter(|(is_so, _)| *is_so) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "[!] partition {partition}: {trouble}");
+        }
+    }
 }
 
 /// Consumers that do not advance. Commands are taken all the same, so they do not make the server unready.

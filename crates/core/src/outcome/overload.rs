@@ -17,6 +17,9 @@ pub struct Overload {
 /// The operation ids that a partition may remember.
 pub const OPERATIONS: &str = "operations";
 
+/// The operation ids that have not left memory for their files.
+pub const OPERATION_FILES: &str = "operation files";
+
 /// The memory budget of the process.
 pub const MEMORY: &str = "memory";
 
@@ -34,6 +37,17 @@ pub static OVERLOADS: &[Overload] = &[
         advice: Text::new(
             "Send fewer new ids per second, or restart with a larger --operations-max; send this command again with the same id.",
             "降低每秒新 ID 的数量，或调大 --operations-max 后重启；用同一个 ID 重发本命令。",
+        ),
+    },
+    Overload {
+        queue: OPERATION_FILES,
+        cause: Text::new(
+            "Operation ids do not leave memory for their files as fast as new ones come, or not at all.",
+            "操作 ID 从内存移入文件的速度赶不上新 ID，或者完全无法移入。",
+        ),
+        advice: Text::new(
+            "If the server's log says that its disk fails, free space there or replace it. Otherwise send fewer new ids per second, or raise --operations-in-memory-max. Then send this command again with the same id.",
+            "如果服务器日志显示磁盘出错，请释放空间或更换磁盘；否则降低每秒新 ID 的数量，或调大 --operations-in-memory-max。然后用同一个 ID 重发本命令。",
         ),
     },
     Overload {

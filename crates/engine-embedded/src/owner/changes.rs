@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use scarce_core::command::Envelope;
 use scarce_core::command::plain::Plain;
+use scarce_core::command::{Body, Command, Envelope};
 use scarce_core::machine::MachineAnswer;
 use scarce_core::outcome::{Durability, Receipt, overload};
 use scarce_engine::engine::Failure;
@@ -16,7 +16,7 @@ impl Owner {
     pub fn decide(&mut self, envelope: &Envelope, take: &mut dyn FnMut(&Receipt, u64)) -> bool {
         if wants_replicas(envelope)
             || self.memory.check_ready().is_err()
-            || self.check_room().is_err()
+            || self.check_room(leaves_id(envelope)).is_err()
             || self.recall_old_of(envelope).is_err()
         {
             return false;
@@ -33,7 +33,8 @@ impl Owner {
     /// the batch that must be durable before that may leave. None if [`Owner::decide`] must be asked instead; then nothing
     /// was done.
     pub fn decide_plain(&mut self, plain: &Plain<'_>) -> Option<([i64; 2], u64)> {
-        if self.memory.check_ready().is_err() || self.check_room().is_err() || self.may_be_old(plain) {
+        let has_room = self.check_room(plain.operation().is_some()).is_ok();
+        if !has_room || self.memory.check_ready().is_err() || self.may_be_old(plain) {
             return None;
         }
         let now = self.time();
@@ -45,7 +46,7 @@ impl Owner {
     }
 
     pub(super) fn write(&mut self, envelope: &Envelope) -> Result<Receipt, Failure> {
-        self.check_room()?;
+        self.check_room(leaves_id(envelope))?;
         let now = self.time();
         self.recall_old_of(envelope)?;
         if !self.has_memory(envelope, now) {
@@ -86,4 +87,9 @@ impl Owner {
             MachineAnswer::Replay(replay) => self.read_back(replay),
         }
     }
+}
+
+/// Whether an operation id is remembered once a change is applied: that of `OPERATION.RESOLVE` too.
+const fn leaves_id(envelope: &Envelope) -> bool {
+    matches!(envelope.body, Body::Single(Command::OperationResolve(_))) || envelope.common.operation.is_some()
 }

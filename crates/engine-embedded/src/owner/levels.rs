@@ -30,7 +30,9 @@ impl Owner {
         let (state, apart) = (self.machine.state(), self.clock.apart());
         self.memory_share.set(state.record_count() as u64, state.reusable_bytes() as u64);
         let metrics = self.committer.progress.metrics();
-        metrics.runs.note_ids(state.operations.in_memory() as u64, self.old.reads());
+        let in_memory = state.operations.in_memory();
+        metrics.runs.note_ids(in_memory as u64, self.old.reads());
+        metrics.runs.note_overrun(self.old.is_overrun(in_memory));
         let lag = self.due_at().map_or(0, |due| self.machine.now().saturating_sub(due));
         metrics.set_levels(Levels {
             operations: state.operations.len() as u64,

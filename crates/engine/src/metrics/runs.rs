@@ -1,6 +1,9 @@
 //! What an engine counts that keeps older operation ids in files.
 
+use scarce_core::outcome::overload::OPERATION_FILES;
+
 use super::Counter;
+use crate::engine::Failure;
 
 /// Where a partition's operation ids are.
 #[derive(Debug, Default)]
@@ -12,6 +15,7 @@ pub struct RunMetrics {
     bytes: Counter,
     is_failing: Counter,
     is_damaged: Counter,
+    is_overrun: Counter,
 }
 
 impl RunMetrics {
@@ -20,6 +24,11 @@ impl RunMetrics {
         self.is_used.set(1);
         self.in_memory.set(in_memory);
         self.reads.set(reads);
+    }
+
+    /// Notes whether new ids are refused until some have left memory; the owner does.
+    pub fn note_overrun(&self, is_overrun: bool) {
+        self.is_overrun.set(u64::from(is_overrun));
     }
 
     /// Notes how many files there are, and their size; the thread that writes them does.
@@ -68,9 +77,29 @@ impl RunMetrics {
         self.bytes.get()
     }
 
+    /// Whether new ids can be taken.
+    ///
+    /// # Errors
+    /// While they cannot.
+    pub fn check_room(&self) -> Result<(), Failure> {
+        if self.is_overrun.get() == 0 { Ok(()) } else { Err(Failure::Overloaded { queue: OPERATION_FILES }) }
+    }
+
+    /// Whether ids cannot leave memory at the moment.
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        self.is_failing.get() > 0
+    }
+
+    /// Whether a file was found to be damaged.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.is_damaged.get() > 0
+    }
+
     /// Whether ids cannot leave memory at the moment, or a file was found to be damaged.
     #[must_use]
     pub fn is_failing(&self) -> bool {
-        self.is_failing.get() > 0 || self.is_damaged.get() > 0
+        self.is_stuck() || self.is_damaged()
     }
 }
