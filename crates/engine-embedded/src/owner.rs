@@ -109,6 +109,9 @@ const KEEPER_TASKS_MAX: usize = 64;
 /// How many batches are taken from the inbox between two looks at the sockets.
 const MAIL_PER_TURN_MAX: usize = 64;
 
+/// The work of a look at a file of operation ids: it may wait for the disk.
+const DISK_READ_WORK: u64 = 1_000;
+
 /// How much work of the inbox is done between two looks at the sockets, but for the last request.
 const MAIL_WORK_MAX: u64 = 20_000;
 
@@ -232,6 +235,12 @@ impl Owner {
     #[must_use]
     pub fn gate(&self) -> u64 {
         if self.open.is_empty() { self.handed_over } else { self.handed_over + 1 }
+    }
+
+    /// How often a request had to look for its operation id on disk, since the start.
+    #[must_use]
+    pub const fn disk_reads(&self) -> u64 {
+        self.old.reads()
     }
 
     /// Whether more may be decided before the disk has caught up.
@@ -367,8 +376,10 @@ impl Owner {
                     self.begun = Some((mail, served));
                     return;
                 }
+                let reads = self.disk_reads();
                 work += request.work();
                 served.push(self.serve(request));
+                work += (self.disk_reads() - reads) * DISK_READ_WORK;
             }
             // A batch of nothing asks for what was decided before it to be durable.
             let after = served.iter().map(|answer| answer.after).max().unwrap_or_else(|| self.gate());

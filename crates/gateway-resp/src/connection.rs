@@ -18,6 +18,9 @@ use super::transport::Transport;
 /// How much is read from a socket at a time.
 pub(super) const READ_BYTES: usize = 64 << 10;
 
+/// After so many looks for operation ids on disk, other connections have their turn.
+const DISK_READS_PER_TURN_MAX: u64 = 16;
+
 /// How often a socket is read before other connections get their turn.
 const READS_PER_TURN_MAX: usize = 4;
 
@@ -167,6 +170,7 @@ impl Connection {
     }
 
     fn serve_buffered(&mut self, around: &mut Around<'_>, token: usize) -> io::Result<()> {
+        let reads_max = around.local.disk_reads() + DISK_READS_PER_TURN_MAX;
         while !self.is_closing && around.local.has_room() && self.may_ask() {
             let limits = if self.session.is_authenticated() { LIMITS } else { LIMITS_BEFORE_AUTH };
             match self.parser.read(&self.input[self.at..], limits) {
@@ -192,7 +196,7 @@ impl Connection {
                     self.parser.reset();
                     self.at += bytes;
                     self.is_closing = flow == Flow::Close;
-                    if flow == Flow::Yield {
+                    if flow == Flow::Yield || around.local.disk_reads() >= reads_max {
                         return Ok(());
                     }
                 }

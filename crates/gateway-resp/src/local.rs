@@ -23,6 +23,9 @@ pub(super) trait Local {
     /// that may leave. None if [`Local::decide`] must be asked instead; then nothing was done.
     fn decide_plain(&mut self, plain: &Plain<'_>) -> Option<([i64; 2], u64)>;
 
+    /// How often a request had to wait for the disk, since the start.
+    fn disk_reads(&self) -> u64;
+
     /// Whether more requests may be accepted before the decided ones are durable.
     fn has_room(&self) -> bool;
 
@@ -51,6 +54,10 @@ impl Local for Owner {
 
     fn decide_plain(&mut self, plain: &Plain<'_>) -> Option<([i64; 2], u64)> {
         Self::decide_plain(self, plain)
+    }
+
+    fn disk_reads(&self) -> u64 {
+        Self::disk_reads(self)
     }
 
     fn has_room(&self) -> bool {
@@ -89,6 +96,10 @@ impl Local for Elsewhere {
 
     fn decide_plain(&mut self, _plain: &Plain<'_>) -> Option<([i64; 2], u64)> {
         None
+    }
+
+    fn disk_reads(&self) -> u64 {
+        0
     }
 
     fn has_room(&self) -> bool {

@@ -89,6 +89,10 @@ impl Local for Decider<'_> {
         decided
     }
 
+    fn disk_reads(&self) -> u64 {
+        Local::disk_reads(self.owner)
+    }
+
     fn has_room(&self) -> bool {
         self.owner.has_room()
     }

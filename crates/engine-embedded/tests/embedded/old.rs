@@ -37,7 +37,7 @@ fn covered(bench: &Bench) -> u64 {
 }
 
 /// Asks until it is so: each question is a turn in which some ids may leave.
-fn wait_until(bench: &Bench, what: &str, is_so: impl Fn() -> bool) {
+pub(crate) fn wait_until(bench: &Bench, what: &str, is_so: impl Fn() -> bool) {
     let mut turns = (0..2_000_000).inspect(|_| bench.check("ACCOUNT.GET nobody", "ACCOUNT_NOT_FOUND nobody"));
     assert!(turns.any(|_| is_so()), "{what}: {:?}", runs(bench));
 }
