@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::BoxError;
 use axum::body::{Body, Bytes, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
-use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE};
+use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method};
 use axum::response::Response;
@@ -146,6 +146,10 @@ async fn read_body(
     }
     if bytes.is_empty() {
         return Ok(None);
+    }
+    if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
+        let misshapen = Misshapen::new("Content-Encoding", "is not taken; send the body as it is");
+        return Err(reply::misshapen(&misshapen, speech));
     }
     read_object(&bytes).map(Some).map_err(|misshapen| reply::misshapen(&misshapen, speech))
 }

@@ -287,6 +287,11 @@ fn a_body_is_json_in_utf_8_by_its_content_type() {
         let response = bench.raw("POST", TAKE, &["Content-Type: application/json"], bytes);
         assert_invalid(&format!("{bytes:?}"), &response, "body", "is no JSON");
     }
+    for encoding in ["gzip", "br", "identity, gzip"] {
+        let header = format!("Content-Encoding: {encoding}");
+        let response = bench.raw("POST", TAKE, &["Content-Type: application/json", &header], body);
+        assert_invalid(encoding, &response, "Content-Encoding", "is not taken");
+    }
     assert_eq!(bench.everything(), before);
     let response = bench.raw("POST", TAKE, &["Content-Type: Application/JSON; charset=utf-8"], body);
     assert_eq!(response.status, 200);
