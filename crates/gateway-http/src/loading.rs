@@ -8,7 +8,7 @@ use axum::Router;
 use axum::routing::get;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use scarce_gateway::{ConnectionPlaces, Tls, Unserved};
+use scarce_gateway::{ConnectionPlaces, PortKind, Tls, Unserved};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::crowded::Crowded;
@@ -33,7 +33,7 @@ pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: U
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        let Some(place) = places.try_take() else {
+        let Some(place) = places.try_take(PortKind::Http) else {
             crowded.serve(socket, Peer(address.ip()));
             continue;
         };

@@ -13,7 +13,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use scarce_engine::Engine;
 use scarce_gateway::unread::UNSENT_BYTES_MAX;
-use scarce_gateway::{Access, ConnectionPlaces, Tls};
+use scarce_gateway::{Access, ConnectionPlaces, PortKind, Tls};
 use scarce_push::Hub;
 use socket2::SockRef;
 use tokio::sync::{Semaphore, watch};
@@ -149,7 +149,7 @@ async fn listen(
             Ok((socket, address)) => {
                 let peer = Peer(address.ip());
                 let free = places.clone().try_acquire_owned().ok();
-                let Some(place) = free.and_then(|place| Some((place, all.try_take()?))) else {
+                let Some(place) = free.and_then(|place| Some((place, all.try_take(PortKind::Http)?))) else {
                     crowded.serve(socket, peer);
                     continue;
                 };

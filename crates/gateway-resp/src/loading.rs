@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use scarce_engine::Failure;
-use scarce_gateway::{ConnectionPlaces, Tls, Unserved};
+use scarce_gateway::{ConnectionPlaces, PortKind, Tls, Unserved};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -22,7 +22,7 @@ pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: U
             tokio::time::sleep(ACCEPT_PAUSE).await;
             continue;
         };
-        let (place, text, tls) = (places.take(), Arc::clone(&text), tls.clone());
+        let (place, text, tls) = (places.take(PortKind::Resp), Arc::clone(&text), tls.clone());
         let accepted_at = Instant::now();
         tokio::spawn(async move {
             if let Some(_place) = place {

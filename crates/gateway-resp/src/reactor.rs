@@ -15,7 +15,7 @@ use mio::{Events, Interest, Poll, Token};
 use scarce_core::command::Envelope;
 use scarce_engine::stop::{Stop, Waker};
 use scarce_engine_embedded::{Owner, Port};
-use scarce_gateway::ConnectionPlace;
+use scarce_gateway::{ConnectionPlace, PortKind};
 use scarce_gateway::unread::{UNSENT_BYTES_MAX, UnreadOfThread};
 use socket2::SockRef;
 
@@ -182,7 +182,7 @@ impl Reactor {
         if self.draining != Draining::No {
             return;
         }
-        let place = if self.open < CONNECTIONS_MAX { self.shared.places.take() } else { None };
+        let place = if self.open < CONNECTIONS_MAX { self.shared.places.take(PortKind::Resp) } else { None };
         let Some(place) = place else {
             // In TLS it would not be understood.
             if self.greeter.is_none() {

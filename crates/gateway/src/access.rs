@@ -12,6 +12,7 @@ use scarce_core::types::TimeMs;
 use super::attempts::Attempts;
 use super::auditing::Denied;
 use super::caller::Caller;
+use super::denials::Denials;
 use super::keys::Keys;
 use super::limiting::Limiting;
 
@@ -38,6 +39,8 @@ pub struct Access {
     pub limiting: Arc<Limiting>,
     /// What is recorded of administrative acts and denials.
     pub audit: AuditLog,
+    /// How often callers were turned away, on all ports.
+    pub denials: Arc<Denials>,
     /// The origins of pages that may call the HTTP port, besides its own.
     pub origins: Vec<String>,
     /// The addresses that showed wrong passwords, on any port.

@@ -86,6 +86,7 @@ impl Access {
 
     fn deny_as(&self, who: impl FnOnce() -> Who, address: IpAddr, denied: Denied<'_>) {
         let Denied { what, outcome, detail } = denied;
+        self.denials.note(self.port, outcome);
         self.audit.deny(Some(address), || {
             let record = Record::new(Kind::Denial, who(), self.port, what, outcome);
             match detail {
