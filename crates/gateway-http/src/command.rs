@@ -41,7 +41,7 @@ pub(super) async fn handle(route: &'static Route, State(shared): Context, exchan
             },
         },
     };
-    shared.metrics.note_http(spec.name, response.status().as_u16(), begun.elapsed(), exchange.id());
+    shared.metrics.note_http(spec, response.status().as_u16(), begun.elapsed(), exchange.id());
     response
 }
 

@@ -51,7 +51,7 @@ use scarce_gateway::Access;
 use tokio::sync::watch;
 
 pub use flows::{BackupLevels, BackupStatus, CommandCounter, CommandCounts, Flows, HealthSeen};
-pub use metrics::Metrics;
+pub use metrics::{Measured, Metrics};
 pub use reconciliations::{Cause, Figures, Reconciliations, Verdict};
 pub use server::{CONNECTIONS_MAX, Http, Served, bind};
 

@@ -13,6 +13,7 @@ use super::output::{Output, Sent};
 use super::pushes::WAITING_BYTES_MAX;
 use super::request::{LIMITS, LIMITS_BEFORE_AUTH, ParseProgress, Parser, ProtocolError};
 use super::session::{Around, Arrived, Flow, Session, Turn};
+use super::tally::Tally;
 use super::transport::Transport;
 
 /// How much is read from a socket at a time.
@@ -368,9 +369,9 @@ impl Connection {
         self.clogged_since.is_some()
     }
 
-    pub(super) fn arrive(&mut self, arrived: Arrived) {
+    pub(super) fn arrive(&mut self, arrived: Arrived, tally: &Tally) {
         if arrived.session == self.session.id {
-            self.session.arrive(arrived, &mut self.output);
+            self.session.arrive(arrived, &mut self.output, tally);
         }
     }
 

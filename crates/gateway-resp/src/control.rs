@@ -406,7 +406,7 @@ impl Session {
         if let Err(error) = started {
             let reason = format!("no thread for the snapshot: {error}");
             let answer = Arrival::Answers(vec![Err(scarce_engine::Failure::Unavailable { reason })]);
-            self.arrive(Arrived { token: turn.token, session: self.id, ticket, answer }, turn.output);
+            self.arrive(Arrived { token: turn.token, session: self.id, ticket, answer }, turn.output, turn.tally);
         }
     }
 

@@ -38,6 +38,17 @@ pub(super) enum Form {
 }
 
 impl Form {
+    /// The number of the command that is answered, or 0 for an atomic batch; `None` if it is no command of the table.
+    pub(super) fn number(&self) -> Option<u16> {
+        match self {
+            Self::Command(spec) | Self::Digests(spec) => Some(spec.number),
+            Self::List(asked) => Some(asked.spec().number),
+            Self::Exec(_) => Some(0),
+            Self::Held { form, .. } | Self::Audited(_, form) => form.number(),
+            Self::Count | Self::Rows | Self::Elsewhere => None,
+        }
+    }
+
     pub(super) fn write(&self, replies: &mut Replies<'_>, answers: &[Result<Receipt, Failure>]) {
         let failed = answers.iter().find(|answer| answer.is_err());
         let Some(first) = failed.or(answers.first()) else { return replies.null() };

@@ -34,6 +34,7 @@ mod rooms;
 mod scripts;
 mod session;
 mod slowlog;
+mod tally;
 mod transaction;
 mod transport;
 mod unknown;
@@ -66,6 +67,8 @@ pub struct RespShared {
     pub places: std::sync::Arc<scarce_gateway::ConnectionPlaces>,
     /// Whether a requested snapshot is in progress.
     pub snapshot_runs: std::sync::Arc<std::sync::atomic::AtomicBool>,
+    /// How long commands take, at all ports.
+    pub latencies: std::sync::Arc<scarce_gateway::latencies::Latencies>,
     /// The channels that callers subscribe to.
     pub push: std::sync::Arc<scarce_push::Hub>,
     /// Cuts red packets.

@@ -222,6 +222,7 @@ fn shared(engine: Arc<dyn Engine>, clock: ManualClock) -> Arc<RespShared> {
         manual_clock: Some(clock),
         connection_ids: AtomicU64::new(1),
         connections_open: AtomicU64::new(0),
+        latencies: Arc::default(),
         drain: Arc::default(),
         statuses: Arc::default(),
         places: ConnectionPlaces::new(10, 1 << 30),

@@ -15,8 +15,8 @@ use mio::{Events, Interest, Poll, Token};
 use scarce_core::command::Envelope;
 use scarce_engine::stop::{Stop, Waker};
 use scarce_engine_embedded::{Owner, Port};
-use scarce_gateway::{ConnectionPlace, PortKind};
 use scarce_gateway::unread::{UNSENT_BYTES_MAX, UnreadOfThread};
+use scarce_gateway::{ConnectionPlace, PortKind};
 use socket2::SockRef;
 
 use super::connection::{Connection, READ_BYTES};
@@ -24,6 +24,7 @@ use super::handshakes::{Greeted, Greeter};
 use super::local::{Elsewhere, Local};
 use super::outbox::Outbox;
 use super::session::{Around, Arrived, Mailbox};
+use super::tally::Tally;
 use super::transport::Transport;
 use super::{CONNECTIONS_MAX, RespShared};
 use bounds::Unfinished;
@@ -81,6 +82,8 @@ pub struct Reactor {
     mailbox: Mailbox,
     outbox: Outbox,
     arrivals: Receiver<Arrived>,
+    /// How long commands take.
+    tally: Tally,
     /// Where TLS begins, if the port speaks it.
     greeter: Option<Greeter>,
     waker: Waker,
@@ -116,6 +119,7 @@ impl Reactor {
             unfinished: Unfinished::default(),
             unread: shared.places.unread.join(waker.clone()),
             draining: Draining::No,
+            tally: Tally::new(shared.latencies.join("resp")),
             keys_seen: shared.access.keys.changes(),
             active: Vec::new(),
             scratch: vec![0; READ_BYTES],
@@ -254,7 +258,8 @@ impl Reactor {
                 continue;
             };
             let (mailbox, outbox, envelope) = (&self.mailbox, &mut self.outbox, &mut self.envelope);
-            let mut around = Around { local: &mut *local, shared: &self.shared, envelope, mailbox, outbox };
+            let (shared, tally) = (&*self.shared, &mut self.tally);
+            let mut around = Around { local: &mut *local, shared, envelope, mailbox, outbox, tally };
             let before = Unfinished::of(connection);
             let served = connection.serve(&mut around, at, &mut self.scratch);
             self.unfinished = self.unfinished.with(Unfinished::of(connection)).without(before);
@@ -269,14 +274,14 @@ impl Reactor {
         while let Ok(arrived) = self.arrivals.try_recv() {
             let token = arrived.token;
             if let Some(Some(connection)) = self.connections.get_mut(token) {
-                connection.arrive(arrived);
+                connection.arrive(arrived, &self.tally);
                 activate(token, connection, &mut self.active);
             }
         }
     }
 
-    fn flush(&mut self, durable: u64) {
-        let now = Instant::now();
+    fn flush(&mut self, durable: u64, now: Instant) {
+        self.tally.settle(durable, now);
         for turn in 0..self.active.len() {
             let at = self.active[turn];
             let Some(connection) = self.connections[at].as_mut() else { continue };
@@ -339,11 +344,14 @@ impl Reactor {
         if self.shared.drain.is_requested() {
             self.begin_drain();
         }
-        self.flush(local.durable());
+        let now = Instant::now();
+        self.flush(local.durable(), now);
+        self.tally.begin(now);
         self.serve(local);
+        self.tally.close();
         self.outbox.send(&*self.shared.engine, &self.waker);
         // Replies that depend on nothing, or only on durable batches, need not wait for another turn.
-        self.flush(local.durable());
+        self.flush(local.durable(), Instant::now());
         self.bound_unread();
         self.note_drained();
         self.drop_overdue();
@@ -394,7 +402,7 @@ impl Reactor {
             connection.fail(local.durable(), &reason);
             activate(at, connection, &mut self.active);
         }
-        self.flush(local.durable());
+        self.flush(local.durable(), Instant::now());
     }
 
     /// Wakes it from any thread.
@@ -410,7 +418,7 @@ impl Port for Reactor {
     }
 
     fn send(&mut self, owner: &mut Owner) {
-        self.flush(owner.durable());
+        self.flush(owner.durable(), Instant::now());
     }
 
     fn close(&mut self, owner: &mut Owner) {

@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use scarce_core::command::plain::Plain;
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, Invalid, table};
@@ -25,6 +26,7 @@ use super::output::Output;
 use super::permission::Unfit;
 use super::pushes::Pushes;
 use super::reply::{Protocol, Replies};
+use super::tally::Tally;
 use super::transaction::Transaction;
 
 /// What a session needs while it handles a request.
@@ -36,14 +38,15 @@ pub(super) struct Turn<'a> {
     pub(super) output: &'a mut Output,
     pub(super) mailbox: &'a Mailbox,
     pub(super) outbox: &'a mut Outbox,
+    pub(super) tally: &'a mut Tally,
     pub(super) token: usize,
 }
 
 impl<'a> Turn<'a> {
     /// The view of the connection `token`.
     pub(super) fn of(around: &'a mut Around<'_>, output: &'a mut Output, token: usize) -> Self {
-        let Around { local, shared, envelope, mailbox, outbox } = around;
-        Self { local: &mut **local, shared, envelope, output, mailbox, outbox, token }
+        let Around { local, shared, envelope, mailbox, outbox, tally } = around;
+        Self { local: &mut **local, shared, envelope, output, mailbox, outbox, tally, token }
     }
 }
 
@@ -54,6 +57,7 @@ pub(super) struct Around<'a> {
     pub(super) envelope: &'a mut Envelope,
     pub(super) mailbox: &'a Mailbox,
     pub(super) outbox: &'a mut Outbox,
+    pub(super) tally: &'a mut Tally,
 }
 
 /// Where answers of other partitions arrive for the connections of this thread.
@@ -104,6 +108,14 @@ const WORK_BETWEEN_OTHERS: u64 = 1_000;
 /// Plans with more packets than this are cut beside the port's thread.
 const CUT_INLINE_MAX: u64 = 1_000;
 
+/// An answer that another thread gives.
+struct Expected {
+    ticket: u64,
+    form: Form,
+    /// When the request was read.
+    begun: Instant,
+}
+
 /// The state of a caller.
 pub(super) struct Session {
     pub(super) id: u64,
@@ -118,7 +130,7 @@ pub(super) struct Session {
     /// Its subscriptions, if there are any.
     pub(super) pushes: Option<Box<Pushes>>,
     last_spec: Option<&'static CommandSpec>,
-    expected: Vec<(u64, Form)>,
+    expected: Vec<Expected>,
     tickets: u64,
     /// The ticket of what is done beside this thread. What follows may rest on it, and waits.
     pub(super) aside: Option<u64>,
@@ -238,6 +250,7 @@ impl Session {
             None => self.change(spec, arguments, turn),
             Some((numbers, after)) => {
                 turn.output.reply(after, self.protocol, |replies| replies.applied_pair(numbers));
+                turn.tally.note(spec.number, after);
                 Flow::Continue
             }
         }
@@ -267,12 +280,13 @@ impl Session {
         let partition = partition_of(turn.envelope.commands(), turn.shared.engine.partitions());
         let is_own = partition.is_ok_and(|partition| turn.local.owns(partition));
         let is_usual = !Acts::has(spec) && !Self::is_progress_bounded(spec, turn);
-        let (output, protocol) = (&mut *turn.output, self.protocol);
+        let (output, tally, protocol) = (&mut *turn.output, &mut *turn.tally, self.protocol);
         let is_decided = is_own
             && is_usual
             && turn.envelope.is_ready()
             && turn.local.decide(turn.envelope, &mut |receipt, after| {
                 output.reply(after, protocol, |replies| replies.outcome(spec, &receipt.outcome));
+                tally.note(spec.number, after);
             });
         if !is_decided {
             let Envelope { common, body, .. } = std::mem::take(turn.envelope);
@@ -347,7 +361,7 @@ impl Session {
         self.aside = Some(ticket);
         if let Err(queue) = aside.hand_over(Box::new(job)) {
             let answer = Arrival::Answers(vec![Err(Failure::Overloaded { queue })]);
-            self.arrive(Arrived { token, session, ticket, answer }, turn.output);
+            self.arrive(Arrived { token, session, ticket, answer }, turn.output, turn.tally);
         }
     }
 
@@ -393,6 +407,9 @@ impl Session {
     pub(super) fn submit(&mut self, partition: u32, request: Request, form: Form, turn: &mut Turn<'_>) {
         if turn.local.owns(partition) {
             let held = turn.local.serve(&request);
+            if let Some(number) = form.number() {
+                turn.tally.note(number, held.after);
+            }
             turn.output.reply(held.after, self.protocol, |replies| form.write(replies, &[held.result]));
             return;
         }
@@ -437,20 +454,23 @@ impl Session {
             Some(permit) => Form::Held { _permit: Arc::new(permit), form: form.into() },
             None => form,
         };
-        self.expected.push((self.tickets, form));
+        self.expected.push(Expected { ticket: self.tickets, form, begun: turn.tally.begun() });
         self.tickets
     }
 
     /// Fills the slot that was reserved for an answer.
-    pub(super) fn arrive(&mut self, arrived: Arrived, output: &mut Output) {
+    pub(super) fn arrive(&mut self, arrived: Arrived, output: &mut Output, tally: &Tally) {
         if matches!(arrived.answer, Arrival::News) {
             return self.tell_news(output);
         }
-        let Some(at) = self.expected.iter().position(|(ticket, _)| *ticket == arrived.ticket) else { return };
-        let (ticket, form) = self.expected.swap_remove(at);
+        let Some(at) = self.expected.iter().position(|its| its.ticket == arrived.ticket) else { return };
+        let Expected { ticket, form, begun } = self.expected.swap_remove(at);
         self.aside = self.aside.filter(|aside| *aside != ticket);
         match arrived.answer {
             Arrival::Answers(answers) => {
+                if let Some(number) = form.number() {
+                    tally.note_answer(number, begun, Instant::now());
+                }
                 output.fulfil(ticket, self.protocol, |replies| form.write(replies, &answers));
             }
             Arrival::Written(reply) => output.fulfil_with(ticket, reply),

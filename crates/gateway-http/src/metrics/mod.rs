@@ -3,6 +3,7 @@
 
 mod audit;
 mod backup;
+mod durations;
 mod limits;
 mod pipeline;
 mod process;
@@ -12,82 +13,87 @@ mod runs;
 mod snapshots;
 mod tls;
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::ConstCounter;
-use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
-use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use scarce_core::command::COMMANDS;
+use scarce_core::command::{COMMANDS, CommandSpec};
 use scarce_core::outcome::Code;
 use scarce_engine::Engine;
 use scarce_engine::metrics::{DURATION_BOUNDS, Durations, PartitionMetrics};
 use scarce_engine::scripts::ScriptRunner;
 use scarce_engine::slow::SlowLog;
-use scarce_gateway::{Access, ConnectionPlaces, Tls};
+use scarce_gateway::latencies::{CommandDurations, Latencies};
+use scarce_gateway::{Access, ConnectionPlaces, Denials, Tls};
 use scarce_push::Hub;
 
+use self::durations::OperationDurations;
 use super::{Context, reply};
 use crate::flows::Flows;
-
-/// The labels of a duration.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfCommand {
-    command: &'static str,
-    status: u16,
-}
 
 /// The metrics and the registry they are read from.
 #[derive(Clone)]
 pub struct Metrics {
     registry: Arc<Registry>,
-    http_durations: Family<OfCommand, Histogram>,
+    durations: OperationDurations,
+    /// The same by command alone.
+    own: Arc<CommandDurations>,
     slow: Option<Duration>,
     slow_log: Arc<Mutex<SlowLog>>,
+}
+
+/// What the metrics are of.
+pub struct Measured {
+    /// The engine.
+    pub engine: Arc<dyn Engine>,
+    /// What flows into this process and out of it.
+    pub flows: Flows,
+    /// The places for connections of all ports.
+    pub places: Arc<ConnectionPlaces>,
+    /// The certificate, if the ports speak TLS.
+    pub tls: Option<Tls>,
+    /// Who is admitted, and who was not.
+    pub access: Access,
+    /// The channels that callers subscribe to.
+    pub push: Arc<Hub>,
+    /// How long commands take, at all ports.
+    pub latencies: Arc<Latencies>,
+    /// Where the process keeps its data.
+    pub directory: PathBuf,
 }
 
 impl Metrics {
     /// Registers the metrics of an engine.
     #[must_use]
-    pub fn new(
-        engine: Arc<dyn Engine>,
-        flows: Flows,
-        slow: Option<Duration>,
-        places: Arc<ConnectionPlaces>,
-        tls: Option<Tls>,
-        access: Access,
-        push: Arc<Hub>,
-    ) -> Self {
+    pub fn new(measured: Measured, slow: Option<Duration>) -> Self {
         let mut registry = Registry::default();
-        let http_durations =
-            Family::<OfCommand, Histogram>::new_with_constructor(|| Histogram::new(DURATION_BOUNDS));
+        let durations = OperationDurations::of(measured.latencies.clone());
         registry.register_with_unit(
             "scarce_operation_duration",
-            "How long a command took over HTTP, from its last byte to its answer",
+            "How long a command took, from the request to the answer",
             Unit::Seconds,
-            http_durations.clone(),
+            durations.clone(),
         );
-        registry.register_collector(Box::new(OfEngine { engine, flows, places, tls, access, push }));
-        Self {
-            registry: Arc::new(registry),
-            http_durations,
-            slow,
-            slow_log: Arc::new(Mutex::new(SlowLog::above(slow))),
-        }
+        let own = measured.latencies.join("http");
+        registry.register_collector(Box::new(measured));
+        let slow_log = Arc::new(Mutex::new(SlowLog::above(slow)));
+        Self { registry: Arc::new(registry), durations, own, slow, slow_log }
     }
 
     /// Records how long a command over HTTP took.
-    pub(super) fn note_http(&self, command: &'static str, status: u16, took: Duration, request: &str) {
-        self.http_durations.get_or_create(&OfCommand { command, status }).observe(took.as_secs_f64());
+    pub(super) fn note_http(&self, spec: &CommandSpec, status: u16, took: Duration, request: &str) {
+        self.durations.note_http(spec.name, status, took);
+        self.own.note(spec.number, took, 1);
         if self.slow.is_some_and(|limit| took > limit) {
-            self.log_slow(command, status, took, request);
+            self.log_slow(spec.name, status, took, request);
         }
     }
 
@@ -118,23 +124,14 @@ pub(super) async fn handle(State(shared): Context) -> Response {
     }
 }
 
-/// Reads the counters of an engine and of its pipeline at each scrape.
-struct OfEngine {
-    engine: Arc<dyn Engine>,
-    flows: Flows,
-    places: Arc<ConnectionPlaces>,
-    tls: Option<Tls>,
-    access: Access,
-    push: Arc<Hub>,
-}
-
-impl std::fmt::Debug for OfEngine {
+impl std::fmt::Debug for Measured {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OfEngine").finish_non_exhaustive()
+        f.debug_struct("Measured").finish_non_exhaustive()
     }
 }
 
-impl Collector for OfEngine {
+/// Reads the counters of an engine and of its pipeline at each scrape.
+impl Collector for Measured {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> std::fmt::Result {
         let partitions: Vec<(u32, &PartitionMetrics)> = (0..self.engine.partitions())
             .filter_map(|partition| Some((partition, self.engine.metrics(partition).ok()?)))
@@ -168,7 +165,10 @@ impl Collector for OfEngine {
             process::scripts(&mut encoder, filling)?;
         }
         deployment(&mut encoder, &*self.engine)?;
+        process::usual(&mut encoder, &self.directory)?;
         process::descriptors(&mut encoder, &self.places)?;
+        process::ports(&mut encoder, &self.places)?;
+        denials(&mut encoder, &self.access.denials)?;
         if let Some(tls) = &self.tls {
             tls::encode(&mut encoder, tls)?;
         }
@@ -343,6 +343,17 @@ fn readiness(encoder: &mut DescriptorEncoder<'_>, engine: &dyn Engine) -> std::f
         let labels = [("partition", partition.to_string())];
         let is_ready = i64::from(engine.check_ready(partition).is_ok());
         ConstGauge::new(is_ready).encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+/// Callers that were turned away: wrong passwords and keys, and keys that lack a scope.
+fn denials(encoder: &mut DescriptorEncoder<'_>, denials: &Denials) -> std::fmt::Result {
+    let help =
+        "Requests and logins that were turned away, by port and by the reason that the audit log gives";
+    let mut family = encoder.encode_descriptor("scarce_denials", help, None, MetricType::Counter)?;
+    for (port, reason, count) in denials.counts() {
+        ConstCounter::new(count).encode(family.encode_family(&[("port", port), ("reason", reason)])?)?;
     }
     Ok(())
 }

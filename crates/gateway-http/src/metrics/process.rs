@@ -1,4 +1,6 @@
-//! Metrics of the process: its memory, its file descriptors, and the connections that take most of them.
+//! Metrics of the process: its memory, its disk, its file descriptors, and the connections that take most of them.
+
+use std::path::Path;
 
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::MetricType;
@@ -7,7 +9,7 @@ use prometheus_client::metrics::gauge::ConstGauge;
 
 use scarce_engine::memory::MemoryLevels;
 use scarce_engine::scripts::ScriptFilling;
-use scarce_gateway::{ConnectionPlaces, descriptors};
+use scarce_gateway::{ConnectionPlaces, PortKind, descriptors, process};
 
 /// The memory budget, and what is used of it.
 pub(super) fn memory(encoder: &mut DescriptorEncoder<'_>, levels: &MemoryLevels) -> std::fmt::Result {
@@ -26,6 +28,45 @@ pub(super) fn memory(encoder: &mut DescriptorEncoder<'_>, levels: &MemoryLevels)
     for (name, help, value) in gauges {
         let family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         ConstGauge::new(value).encode(family)?;
+    }
+    Ok(())
+}
+
+/// Resident memory, and the room on the disk with the data.
+pub(super) fn usual(encoder: &mut DescriptorEncoder<'_>, directory: &Path) -> std::fmt::Result {
+    let room = process::disk_room(directory);
+    let levels = [
+        ("process_resident_memory_bytes", "Resident memory of the process", process::resident_bytes()),
+        (
+            "scarce_disk_available_bytes",
+            "Room that is left on the file system of the data",
+            room.map(|room| room.available),
+        ),
+        ("scarce_disk_size_bytes", "Size of the file system of the data", room.map(|room| room.size)),
+    ];
+    for (name, help, level) in levels {
+        let Some(level) = level else { continue };
+        let family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+        ConstGauge::new(level).encode(family)?;
+    }
+    Ok(())
+}
+
+/// The connections of each port.
+pub(super) fn ports(encoder: &mut DescriptorEncoder<'_>, places: &ConnectionPlaces) -> std::fmt::Result {
+    let help = "Open connections, by port";
+    let mut family =
+        encoder.encode_descriptor("scarce_port_connections_open", help, None, MetricType::Gauge)?;
+    for port in PortKind::ALL {
+        let open = ConstGauge::new(places.open_at(port));
+        open.encode(family.encode_family(&[("port", port.word())])?)?;
+    }
+    let help = "Connections that were accepted since the start, by port";
+    let mut family =
+        encoder.encode_descriptor("scarce_port_connections_accepted", help, None, MetricType::Counter)?;
+    for port in PortKind::ALL {
+        let accepted = ConstCounter::new(places.accepted_at(port));
+        accepted.encode(family.encode_family(&[("port", port.word())])?)?;
     }
     Ok(())
 }

@@ -1,14 +1,16 @@
 //! The ports. They are opened before the engine starts, so that an address in use is reported at once.
 
 use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
+use scarce_gateway::latencies::Latencies;
 use scarce_gateway::{Access, ConnectionPlaces, Tls, Unread};
-use scarce_gateway_http::{self as http, Http, Metrics, Served};
+use scarce_gateway_http::{self as http, Http, Measured, Metrics, Served};
 use scarce_gateway_resp::{Aside, CONNECTIONS_MAX, Reactor, RespShared, Statuses, bind};
 use scarce_push::Hub;
 use scarce_settings::{EngineChoice, Password, ServerSettings};
@@ -40,6 +42,8 @@ pub(super) struct Ports {
     places: Arc<ConnectionPlaces>,
     statuses: Arc<OnceLock<Statuses>>,
     push: OnceLock<Arc<Hub>>,
+    latencies: Arc<Latencies>,
+    directory: PathBuf,
     ending: Ending,
 }
 
@@ -76,6 +80,8 @@ impl Ports {
             places,
             statuses: Arc::default(),
             push: OnceLock::new(),
+            latencies: Arc::default(),
+            directory: settings.data.clone(),
             ending: Ending::default(),
         })
     }
@@ -93,6 +99,8 @@ impl Ports {
             places: ConnectionPlaces::new(CONNECTIONS_MAX as u64, Unread::max_of(None)),
             statuses: Arc::default(),
             push: OnceLock::new(),
+            latencies: Arc::default(),
+            directory: PathBuf::new(),
             ending: Ending::default(),
         })
     }
@@ -143,6 +151,7 @@ impl Ports {
             access: self.access.at("resp"),
             handshakes: self.encryption.as_ref().and_then(|encryption| encryption.handshakes()),
             push: self.push(&engine),
+            latencies: self.latencies.clone(),
             engine,
             manual_clock,
             connection_ids: AtomicU64::new(1),
@@ -179,15 +188,17 @@ impl Ports {
         let (tls, push) = (self.tls(), self.push(engine));
         let Some(listener) = self.http else { return Ok(None) };
         let (flows, places) = (pipeline.flows().clone(), self.places.clone());
-        let metrics = Metrics::new(
-            engine.clone(),
+        let measured = Measured {
+            engine: engine.clone(),
             flows,
-            self.slow,
             places,
-            tls.clone(),
-            self.access.clone(),
-            push.clone(),
-        );
+            tls: tls.clone(),
+            access: self.access.clone(),
+            push: push.clone(),
+            latencies: self.latencies.clone(),
+            directory: self.directory.clone(),
+        };
+        let metrics = Metrics::new(measured, self.slow);
         let served = Served {
             engine: engine.clone(),
             push,
