@@ -1,10 +1,8 @@
 //! What is not in the command table: the connection itself, commands that clients send to any server, events.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use scarce_access::Need;
 use scarce_core::facts;
 use scarce_core::outcome::Outcome;
 use scarce_core::types::Natural;
@@ -15,14 +13,12 @@ use super::consumers;
 use super::documents;
 use super::events;
 use super::form::Form;
+use super::info::REDIS_VERSION;
 use super::reply::{Protocol, Replies};
 use super::scripts;
 use super::session::{Arrival, Arrived, Flow, Session, Turn, made_here};
 use super::slowlog;
 use super::unknown;
-
-/// The Redis version whose replies clients may expect.
-const REDIS_VERSION: &str = "7.4.0";
 
 impl Session {
     /// Handles commands that are not in the command table.
@@ -106,7 +102,7 @@ impl Session {
                 turn,
                 "WATCH is not needed: put what belongs together into one atomic batch (MULTI … EXEC), or repeat a command under the same ID",
             ),
-            ("INFO", _) => self.info(turn),
+            ("INFO", sections) => self.info(sections, turn),
             ("COMMAND", _) => self.say(turn, |replies| documents::command(replies, arguments)),
             ("CLIENT", [subcommand, rest @ ..]) => self.client(subcommand, rest, turn),
             ("CONFIG", [subcommand, rest @ ..]) if subcommand.eq_ignore_ascii_case(b"GET") => {
@@ -266,50 +262,6 @@ impl Session {
         }
     }
 
-    fn info(&mut self, turn: &mut Turn<'_>) {
-        let mut text = String::new();
-        let engine = &turn.shared.engine;
-        // Writing to a string cannot fail.
-        let _ = write!(
-            text,
-            "# Server\r\nredis_version:{REDIS_VERSION}\r\nscarce_version:{}\r\nredis_mode:standalone\r\nprocess_id:{}\r\nuptime_in_seconds:{}\r\nloading:0\r\n",
-            env!("CARGO_PKG_VERSION"),
-            std::process::id(),
-            turn.shared.started_at.elapsed().as_secs(),
-        );
-        if !self.caller.as_ref().is_some_and(|caller| caller.may(Need::OPERATE)) {
-            text.push_str("# Replication\r\nrole:master\r\n");
-            return self.say(turn, |replies| replies.bulk(text.as_bytes()));
-        }
-        let connections = &turn.shared.connections_open;
-        let _ = write!(
-            text,
-            "# Clients\r\nconnected_clients:{}\r\nmaxclients:{}\r\n# Memory\r\nused_memory_rss:{}\r\nmaxmemory:{}\r\n",
-            connections.load(Ordering::Relaxed),
-            turn.shared.places.max(),
-            resident_bytes().unwrap_or(0),
-            engine.memory().map_or(0, |levels| levels.max_bytes),
-        );
-        let _ = write!(
-            text,
-            "# Replication\r\nrole:master\r\n# Partitions\r\ndeployment_id:{}\r\npartitions:{}\r\n",
-            engine.deployment_id(),
-            engine.partitions()
-        );
-        for partition in 0..engine.partitions() {
-            let extent = (engine.first_sequence(partition), engine.durable_through(partition));
-            if let ((Ok(first), Ok(through)), Ok(metrics)) = (extent, engine.metrics(partition)) {
-                let _ = write!(
-                    text,
-                    "partition_{partition}:first_sequence={first},durable_sequence={through},inbox_batches={},journal_bytes={}\r\n",
-                    metrics.levels().inbox,
-                    metrics.log_bytes.get()
-                );
-            }
-        }
-        self.say(turn, |replies| replies.bulk(text.as_bytes()));
-    }
-
     /// `EVENTS partition epoch sequence [COUNT n] [KIND kind] [RESOURCE id] [NAME event] [JSON]`: the durable events after a cursor.
     fn events(&mut self, cursor: [&[u8]; 3], rest: &[&[u8]], turn: &mut Turn<'_>) {
         match events::Asked::read(cursor, rest) {
@@ -406,7 +358,11 @@ impl Session {
         if let Err(error) = started {
             let reason = format!("no thread for the snapshot: {error}");
             let answer = Arrival::Answers(vec![Err(scarce_engine::Failure::Unavailable { reason })]);
-            self.arrive(Arrived { token: turn.token, session: self.id, ticket, answer }, turn.output, turn.tally);
+            self.arrive(
+                Arrived { token: turn.token, session: self.id, ticket, answer },
+                turn.output,
+                turn.tally,
+            );
         }
     }
 
@@ -446,13 +402,6 @@ impl Drop for Only {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);
     }
-}
-
-/// The resident memory of the process, if the system reports it.
-fn resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1 << 10)
 }
 
 /// The few settings that Redis tools look at.

@@ -17,6 +17,7 @@ mod dry_run;
 mod events;
 mod form;
 mod handshakes;
+mod info;
 mod limits;
 mod lists;
 pub mod loading;
