@@ -1,5 +1,6 @@
 //! `scarce top`: watches a server's counters from `INFO`.
 
+mod activity;
 mod sample;
 mod screen;
 
@@ -16,6 +17,7 @@ use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlt
 use crossterm::{execute, queue};
 use serde_json::json;
 
+use self::activity::Activity;
 use self::sample::{Row, Sample};
 use super::args::Target;
 use super::{Ended, Exit, Failed, stop_on_signals};
@@ -53,6 +55,11 @@ fn interval(text: &str) -> Result<Duration, String> {
 pub(super) fn run(options: &Top) -> Ended {
     let mut client = options.target.connect()?;
     let first = look(&mut client)?;
+    if first.value("partitions").is_none() {
+        let text =
+            "this key may not operate the server, so it sees no counters; use one with the scope 'operate'";
+        return Err(Failed::text(Exit::Refused, text));
+    }
     let stop = stop_on_signals()?;
     if options.once || options.json || !io::stdout().is_terminal() {
         print(options, client, first, &stop)
@@ -62,7 +69,7 @@ pub(super) fn run(options: &Top) -> Ended {
 }
 
 fn look(client: &mut Client) -> Result<Sample, Failed> {
-    let value = client.call(&["INFO"])?;
+    let value = client.call(&["INFO", "default", "latencyhistograms"])?;
     match text(&value) {
         Some(info) => Ok(Sample::read(&info, Instant::now())),
         None => Err(Failed::text(Exit::Failed, format!("INFO was answered {}", super::call::json(&value)))),
@@ -80,12 +87,12 @@ fn print(options: &Top, mut client: Client, mut before: Sample, stop: &Arc<Atomi
             std::thread::park_timeout(left.min(Duration::from_millis(100)));
         }
         let sample = look(&mut client)?;
-        let rows = sample.rows(Some(&before));
+        let (rows, activity) = (sample.rows(Some(&before)), Activity::between(&before, &sample));
         let mut out = io::stdout().lock();
         if options.json {
-            writeln!(out, "{}", to_json(&sample, &rows))?;
+            writeln!(out, "{}", to_json(&sample, &rows, &activity))?;
         } else {
-            for line in screen::lines(&options.target.resp, &sample, &rows) {
+            for line in screen::lines(&options.target.resp, &sample, &rows, Some(&activity)) {
                 writeln!(out, "{line}")?;
             }
             writeln!(out)?;
@@ -98,12 +105,12 @@ fn print(options: &Top, mut client: Client, mut before: Sample, stop: &Arc<Atomi
     }
 }
 
-fn to_json(sample: &Sample, rows: &[Row]) -> serde_json::Value {
+fn to_json(sample: &Sample, rows: &[Row], activity: &Activity) -> serde_json::Value {
     let figures: Vec<_> = rows
         .iter()
         .map(|row| json!({"section": row.section, "name": row.name, "value": row.value, "per_second": row.per_second}))
         .collect();
-    json!({ "texts": sample.texts, "figures": figures })
+    json!({ "texts": sample.texts, "figures": figures, "activity": activity.to_json() })
 }
 
 /// The terminal while it is in use; restored however this ends.
@@ -146,7 +153,7 @@ enum Wish {
 fn watch(options: &Top, client: Client, first: Sample, stop: &Arc<AtomicBool>) -> Ended {
     let _screen = Screen::enter()?;
     let mut client = Some(client);
-    let mut lines = screen::lines(&options.target.resp, &first, &first.rows(None));
+    let mut lines = screen::lines(&options.target.resp, &first, &first.rows(None), None);
     let mut before = first;
     let (mut from, mut next) = (0_usize, before.taken_at + options.interval);
     while !stop.load(Ordering::Relaxed) {
@@ -167,7 +174,8 @@ fn watch(options: &Top, client: Client, first: Sample, stop: &Arc<AtomicBool>) -
         next = Instant::now() + options.interval;
         match again(options, &mut client) {
             Ok(sample) => {
-                lines = screen::lines(&options.target.resp, &sample, &sample.rows(Some(&before)));
+                let (rows, activity) = (sample.rows(Some(&before)), Activity::between(&before, &sample));
+                lines = screen::lines(&options.target.resp, &sample, &rows, Some(&activity));
                 before = sample;
             }
             Err(failed) => {

@@ -64,6 +64,11 @@ impl Sample {
         self.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
     }
 
+    /// All numbers by their names.
+    pub(super) fn named(&self) -> impl Iterator<Item = (&str, i64)> {
+        self.figures.iter().map(|figure| (figure.name.as_str(), figure.value))
+    }
+
     /// The metrics with their rates since `before`. A new metric counts as a change from zero.
     pub(super) fn rows(&self, before: Option<&Self>) -> Vec<Row> {
         let known: Option<BTreeMap<_, _>> = before.map(|before| {
