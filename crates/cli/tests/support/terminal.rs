@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 /// The timeout of tests.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -53,6 +54,12 @@ impl Terminal {
         let screen = Screen::default();
         watch(keyboard.try_clone().expect("a second handle"), screen.clone());
         Self { child, keyboard, screen, seen: 0 }
+    }
+
+    /// Gives it a size, which a new terminal does not have.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.keyboard, size).expect("a terminal");
     }
 
     /// Sends key strokes.

@@ -10,6 +10,7 @@ pub struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
+#[allow(dead_code, reason = "shared by tests that each use a part of it")]
 impl Authority {
     pub fn new() -> Self {
         let mut params = CertificateParams::default();
