@@ -43,6 +43,10 @@ pub enum PortCode {
     ScriptUnknown,
     /// The content type is not JSON.
     UnsupportedMediaType,
+    /// The line and the headers of a request are too large.
+    HeadersTooLarge,
+    /// The rest of a request did not arrive in time.
+    RequestTimeout,
 }
 
 impl PortCode {
@@ -65,6 +69,8 @@ impl PortCode {
         Self::ScriptsFull,
         Self::ScriptFailed,
         Self::ScriptUnknown,
+        Self::HeadersTooLarge,
+        Self::RequestTimeout,
     ];
 
     /// The word.
@@ -88,13 +94,18 @@ impl PortCode {
             Self::ScriptsFull => "SCRIPTS_FULL",
             Self::ScriptFailed => "SCRIPT_FAILED",
             Self::ScriptUnknown => "SCRIPT_UNKNOWN",
+            Self::HeadersTooLarge => "HEADERS_TOO_LARGE",
+            Self::RequestTimeout => "REQUEST_TIMEOUT",
         }
     }
 
     /// Whether the same request may succeed after a wait.
     #[must_use]
     pub const fn is_retryable(self) -> bool {
-        matches!(self, Self::TooManyAttempts | Self::TooManyRequests | Self::NotAdmitted)
+        matches!(
+            self,
+            Self::TooManyAttempts | Self::TooManyRequests | Self::NotAdmitted | Self::RequestTimeout
+        )
     }
 
     /// The status.
@@ -117,6 +128,8 @@ impl PortCode {
             Self::ScriptsFull => 409,
             Self::ScriptFailed => 422,
             Self::ScriptUnknown => 504,
+            Self::HeadersTooLarge => 431,
+            Self::RequestTimeout => 408,
         }
     }
 
@@ -178,6 +191,14 @@ impl PortCode {
             Self::ScriptUnknown => Text::new(
                 "The script may have run, in part, as a whole, or not at all.",
                 "脚本可能已执行、部分执行或未执行。",
+            ),
+            Self::HeadersTooLarge => Text::new(
+                "The line and the headers of the request have more than 16 KiB, or there are more than 100 headers.",
+                "请求行和请求头超过 16 KiB，或请求头多于 100 个。",
+            ),
+            Self::RequestTimeout => Text::new(
+                "The rest of the request did not arrive within 20 seconds; nothing was done.",
+                "请求的其余部分没有在 20 秒内到达；未执行任何操作。",
             ),
         }
     }
@@ -247,6 +268,11 @@ impl PortCode {
             Self::ScriptUnknown => Text::new(
                 "Look at what the script writes before you call it again: a call has no operation ID, and may be made twice.",
                 "再次调用前请先查看脚本写入的数据：脚本调用没有操作 ID，重发可能执行两次。",
+            ),
+            Self::HeadersTooLarge => Text::new("Send fewer or shorter headers.", "请减少或缩短请求头。"),
+            Self::RequestTimeout => Text::new(
+                "Send it again with the same Idempotency-Key, in one piece.",
+                "请用相同的 Idempotency-Key 一次性完整重发。",
             ),
         }
     }

@@ -47,6 +47,8 @@ impl Readers {
             held_bytes: AtomicU64::new(STREAM_BYTES),
             is_waiting: AtomicBool::new(false),
             since: Mutex::default(),
+            answers: Mutex::default(),
+            has_several: AtomicBool::new(false),
             cut_off: Arc::default(),
         })
     }
@@ -70,12 +72,13 @@ impl Readers {
         }
     }
 
-    fn leave(&self, since: Instant, reader: &Reader) {
+    /// Whether it was there: otherwise it was cut off.
+    fn leave(&self, since: Instant, reader: &Reader) -> bool {
         let mut waiting = self.waiting();
-        if let Some((bytes, ..)) = waiting.callers.remove(&(since, reader.id)) {
-            waiting.bytes -= bytes;
-            self.places.unread.note(bytes, 0);
-        }
+        let Some((bytes, ..)) = waiting.callers.remove(&(since, reader.id)) else { return false };
+        waiting.bytes -= bytes;
+        self.places.unread.note(bytes, 0);
+        true
     }
 }
 
@@ -88,13 +91,75 @@ pub(super) struct Reader {
     held_bytes: AtomicU64,
     is_waiting: AtomicBool,
     since: Mutex<Option<Instant>>,
+    /// The answers that it has not taken, where it may have several under way.
+    answers: Mutex<Answers>,
+    /// Whether it may have several, so that its socket says little of them.
+    has_several: AtomicBool,
     cut_off: Arc<Notify>,
+}
+
+/// Answers of a connection that has several under way, as in HTTP/2: its caller can leave each of them unread although the
+/// socket takes more.
+#[derive(Default)]
+struct Answers {
+    last: u64,
+    /// When each was ready, and its size.
+    held: BTreeMap<u64, (Instant, u64)>,
+    /// Since when the connection counts among those that wait.
+    counted: Option<Instant>,
+    /// Its last answers end with it, and count no more.
+    is_cut_off: bool,
+}
+
+/// An answer that is under way until this is dropped.
+pub(super) struct Held {
+    reader: Arc<Reader>,
+    number: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.reader.change_answers(|answers| {
+            answers.held.remove(&self.number);
+        });
+    }
 }
 
 impl Reader {
     /// Notes the size of an answer; none has no end.
     pub(super) fn note_answer(&self, bytes: Option<u64>) {
         self.held_bytes.store(bytes.unwrap_or(STREAM_BYTES), Ordering::Relaxed);
+    }
+
+    /// From now on answers are noted one by one.
+    pub(super) fn has_several_answers(&self) {
+        self.note(false);
+        self.has_several.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes an answer of so many bytes, of several that may be under way.
+    pub(super) fn hold(self: &Arc<Self>, bytes: u64) -> Held {
+        let mut number = 0;
+        self.change_answers(|answers| {
+            answers.last += 1;
+            number = answers.last;
+            answers.held.insert(number, (Instant::now(), bytes));
+        });
+        Held { reader: self.clone(), number }
+    }
+
+    /// Counts the connection by its oldest answer, with what all of them take.
+    fn change_answers(&self, change: impl FnOnce(&mut Answers)) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut answers);
+        if let Some(since) = answers.counted.take() {
+            answers.is_cut_off |= !self.readers.leave(since, self);
+        }
+        let oldest = answers.held.values().map(|(since, _)| *since).min();
+        if let Some(since) = oldest.filter(|_| !answers.is_cut_off) {
+            answers.counted = Some(since);
+            self.readers.enter(since, self, answers.held.values().map(|(_, bytes)| bytes).sum());
+        }
     }
 
     /// Notes that the connection is closed because its caller has taken nothing for so long.
@@ -109,7 +174,9 @@ impl Reader {
 
     /// Notes whether the socket takes what is written.
     fn note(&self, is_blocked: bool) {
-        if self.is_waiting.swap(is_blocked, Ordering::Relaxed) == is_blocked {
+        if self.has_several.load(Ordering::Relaxed)
+            || self.is_waiting.swap(is_blocked, Ordering::Relaxed) == is_blocked
+        {
             return;
         }
         let now = Instant::now();

@@ -266,6 +266,7 @@ pub fn of_port(method: Method) -> Vec<PortCode> {
         PortCode::TooManyRequests,
         PortCode::CrossOrigin,
         PortCode::Misdirected,
+        PortCode::HeadersTooLarge,
     ];
     any.iter().chain(body.iter().filter(|_| method.has_body())).copied().collect()
 }
