@@ -1,7 +1,7 @@
 //! `GET /v1/events` as a stream of server-sent events that follows the log.
 
 use std::convert::Infallible;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -80,6 +80,41 @@ impl Unread {
                 Some(deadline) => tokio::time::sleep_until(deadline).await,
                 None => tokio::time::sleep(TOLD_WITHIN.min(self.max)).await,
             }
+        }
+    }
+}
+
+/// The same for connections that may have several streams.
+#[derive(Debug)]
+pub(super) struct UnreadStreams {
+    max: Duration,
+    those: Mutex<Vec<Weak<Unread>>>,
+}
+
+impl UnreadStreams {
+    pub(super) fn new(max: Duration) -> Self {
+        Self { max, those: Mutex::default() }
+    }
+
+    /// That of a further stream.
+    pub(super) fn join(&self) -> Arc<Unread> {
+        let its = Arc::new(Unread::new(self.max));
+        let mut those = self.those.lock().unwrap_or_else(PoisonError::into_inner);
+        those.retain(|its| its.strong_count() > 0);
+        those.push(Arc::downgrade(&its));
+        its
+    }
+
+    /// Waits until the caller has left one of them unread for too long.
+    pub(super) async fn overdue(&self) {
+        let is_overdue = |its: &Weak<Unread>| {
+            its.upgrade().and_then(|its| its.deadline()).is_some_and(|deadline| deadline <= Instant::now())
+        };
+        loop {
+            if self.those.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_overdue) {
+                return;
+            }
+            tokio::time::sleep(TOLD_WITHIN.min(self.max)).await;
         }
     }
 }

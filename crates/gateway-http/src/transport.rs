@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::time::Instant;
 
-use scarce_gateway::{Accepted, Bounded, PLAIN_MAX, Socket, Tls};
+use scarce_gateway::{Accepted, Bounded, HTTP_2, PLAIN_MAX, Socket, Tls};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
@@ -18,6 +18,14 @@ const PLAIN: &str = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Ty
 
 /// A caller's connection, as it is or in TLS.
 pub(super) type Transport<S> = Either<S, Box<TlsStream<Bounded<S>>>>;
+
+/// Whether HTTP/2 was agreed on in the handshake, if there was one.
+pub(super) fn is_http2<S>(transport: &Transport<S>) -> Option<bool> {
+    match transport {
+        Either::Left(_) => None,
+        Either::Right(stream) => Some(stream.get_ref().1.alpn_protocol() == Some(HTTP_2)),
+    }
+}
 
 impl Socket for WatchedSocket {
     fn tcp(&self) -> &TcpStream {

@@ -47,7 +47,7 @@ pub use keys::Keys;
 pub use limiting::Limiting;
 pub use places::{ConnectionPlace, ConnectionPlaces, PortKind};
 pub use records::Records;
-pub use tls::{Tls, TlsError, TlsFiles};
+pub use tls::{HTTP_2, Tls, TlsError, TlsFiles};
 pub use unread::Unread;
 
 /// Unix milliseconds, by which keys expire: by the system's clock, and no earlier than by the time that has passed since

@@ -19,6 +19,12 @@ use super::{Bounded, CertificateFacts, HandshakeFailure};
 /// What the PEM of a key has that needs a passphrase.
 const ENCRYPTED: &[u8] = b"ENCRYPTED";
 
+/// The name of HTTP/2 in a handshake (RFC 7301).
+pub const HTTP_2: &[u8] = b"h2";
+
+/// What the HTTP port offers in a handshake, the best first.
+const HTTP_PROTOCOLS: [&[u8]; 2] = [HTTP_2, b"http/1.1"];
+
 /// The largest file that is read: a few hundred certificates.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -86,6 +92,8 @@ struct Contents {
 struct Current {
     contents: Contents,
     config: Arc<ServerConfig>,
+    /// The same with the protocols of HTTP.
+    http_config: Arc<ServerConfig>,
     facts: Option<CertificateFacts>,
     /// Which authority of callers is not one.
     doubt: Option<String>,
@@ -100,6 +108,7 @@ pub struct Tls {
     large_bytes: Arc<AtomicUsize>,
     failures: Arc<Failures>,
     reloads_failed: Arc<AtomicU64>,
+    is_for_http: bool,
 }
 
 impl Tls {
@@ -111,7 +120,8 @@ impl Tls {
         let contents = Contents::read(&files)?;
         let config = contents.config(&files)?;
         let (facts, doubt) = (contents.facts(), contents.doubt(&files));
-        let current = Current { contents, config, facts, doubt };
+        let http_config = offering_http(&config);
+        let current = Current { contents, config, http_config, facts, doubt };
         Ok(Self::new(files, current))
     }
 
@@ -122,13 +132,21 @@ impl Tls {
             large_bytes: Arc::default(),
             failures: Arc::default(),
             reloads_failed: Arc::default(),
+            is_for_http: false,
         }
+    }
+
+    /// The same, with which callers agree on a version of HTTP.
+    #[must_use]
+    pub fn for_http(&self) -> Self {
+        Self { is_for_http: true, ..self.clone() }
     }
 
     /// What a connection that begins now goes by.
     #[must_use]
     pub fn config(&self) -> Arc<ServerConfig> {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).config.clone()
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        if self.is_for_http { current.http_config.clone() } else { current.config.clone() }
     }
 
     /// One whose files are not read again.
@@ -137,7 +155,9 @@ impl Tls {
         let nowhere = PathBuf::new();
         let files = TlsFiles { certificate: nowhere.clone(), key: nowhere, client_authorities: None };
         let contents = Contents { certificate: Vec::new(), key: Vec::new(), client_authorities: None };
-        Self::new(files, Current { contents, config: Arc::new(config), facts: None, doubt: None })
+        let config = Arc::new(config);
+        let http_config = offering_http(&config);
+        Self::new(files, Current { contents, config, http_config, facts: None, doubt: None })
     }
 
     /// A socket whose caller shakes hands.
@@ -161,8 +181,8 @@ impl Tls {
             return Ok(false);
         }
         let (config, facts) = (contents.config(&self.files)?, contents.facts());
-        let doubt = contents.doubt(&self.files);
-        let current = Current { contents, config, facts, doubt };
+        let (doubt, http_config) = (contents.doubt(&self.files), offering_http(&config));
+        let current = Current { contents, config, http_config, facts, doubt };
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = current;
         Ok(true)
     }
@@ -264,6 +284,12 @@ impl Contents {
         }
         Ok(Arc::new(config))
     }
+}
+
+fn offering_http(config: &Arc<ServerConfig>) -> Arc<ServerConfig> {
+    let mut config = ServerConfig::clone(config);
+    config.alpn_protocols = HTTP_PROTOCOLS.map(<[u8]>::to_vec).to_vec();
+    Arc::new(config)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
