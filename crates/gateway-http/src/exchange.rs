@@ -136,7 +136,8 @@ async fn read_body(
         Ok(Err(Uncollected::NoMemory)) => {
             return Err(reply::refusal(&Failure::Overloaded { queue: "bodies" }.outcome(), None, speech));
         }
-        Ok(Err(Uncollected::Broken)) | Err(_) => {
+        Err(_) => return Err(reply::of_port(PortCode::RequestTimeout, speech)),
+        Ok(Err(Uncollected::Broken)) => {
             return Err(reply::misshapen(&Misshapen::new("body", "did not arrive whole"), speech));
         }
     };

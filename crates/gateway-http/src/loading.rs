@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::crowded::Crowded;
 use super::exchange::Speech;
 use super::guard::Peer;
-use super::server::HEADERS_TIMEOUT;
+use super::pace::HEAD_TIMEOUT;
 use super::{HEADERS_BYTES_MAX, health, reply, transport};
 
 /// How long to wait when no connection can be accepted, most likely for want of file descriptors.
@@ -49,7 +49,7 @@ pub async fn serve(listener: TcpListener, places: Arc<ConnectionPlaces>, text: U
 async fn serve_connection(socket: TcpStream, tls: Option<Tls>, app: Router, accepted_at: Instant) {
     let Ok(stream) = transport::begin(socket, tls.as_ref(), accepted_at).await else { return };
     let mut protocol = hyper::server::conn::http1::Builder::new();
-    protocol.timer(TokioTimer::new()).header_read_timeout(HEADERS_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
+    protocol.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
     let service = TowerToHyperService::new(app);
     // An error here means that the connection itself failed, so there is nobody to report it to.
     let _ = protocol.keep_alive(false).serve_connection(TokioIo::new(stream), service).await;

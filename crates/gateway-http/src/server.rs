@@ -5,35 +5,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use axum::body::HttpBody as _;
-use axum::response::Response;
-use hyper::Request;
-use hyper::body::Incoming;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use scarce_engine::Engine;
-use scarce_gateway::unread::UNSENT_BYTES_MAX;
 use scarce_gateway::{Access, ConnectionPlaces, PortKind, Tls};
 use scarce_push::Hub;
-use socket2::SockRef;
 use tokio::sync::{Semaphore, watch};
-use tower::ServiceExt as _;
 
+use super::connection::{Connection, serve};
 use super::crowded::Crowded;
 use super::guard::Peer;
-use super::live::Kept;
 use super::reader::{Readers, WatchedSocket};
-use super::stream::Unread;
 use super::tail::Tails;
-use super::transport;
-use super::{HEADERS_BYTES_MAX, HttpShared, Metrics, router};
+use super::{HttpShared, Metrics, router};
 use crate::flows::Flows;
 
 /// The maximum number of concurrent connections; more are [told so](super::crowded).
 pub const CONNECTIONS_MAX: usize = 10_000;
-
-/// How long a request's headers may take to arrive, so that a slow sender does not hold a slot indefinitely.
-pub(super) const HEADERS_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How long requests in progress have to finish when the port ends.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
@@ -71,6 +57,8 @@ pub struct Served {
     pub is_ending: Arc<AtomicBool>,
     /// How long a caller may leave a stream of events unread.
     pub stream_unread_max: Duration,
+    /// How long a connection stays open without a request.
+    pub keep_alive: Duration,
 }
 
 /// The running port.
@@ -86,8 +74,8 @@ impl Http {
     /// # Errors
     /// When threads cannot be started.
     pub fn start(listener: TcpListener, served: Served) -> std::io::Result<Self> {
-        let Served { engine, access, tls, metrics, flows, push, places, is_ending, stream_unread_max } =
-            served;
+        let Served { engine, access, tls, metrics, flows, push, places, is_ending, .. } = served;
+        let (stream_unread_max, keep_alive) = (served.stream_unread_max, served.keep_alive);
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(cores.min(THREADS_MAX))
@@ -112,7 +100,7 @@ impl Http {
             let _entered = runtime.enter();
             tokio::net::TcpListener::from_std(listener)?
         };
-        let listening = runtime.spawn(listen(listener, shared, places, tls));
+        let listening = runtime.spawn(listen(listener, shared, places, tls, keep_alive));
         Ok(Self { runtime, ending, listening })
     }
 
@@ -134,6 +122,7 @@ async fn listen(
     shared: Arc<HttpShared>,
     all: Arc<ConnectionPlaces>,
     tls: Option<Tls>,
+    keep_alive: Duration,
 ) {
     let mut ending = shared.ending.clone();
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
@@ -153,12 +142,18 @@ async fn listen(
                     crowded.serve(socket, peer);
                     continue;
                 };
-                let (app, ending) = (app.clone(), shared.ending.clone());
-                let unread = Arc::new(Unread::new(shared.stream_unread_max));
-                let (reader, tls) = (readers.join(address.ip()), tls.clone());
-                let accepted = (WatchedSocket { socket, reader }, Instant::now());
-                let place: Arc<dyn Send + Sync> = Arc::new(place);
-                tokio::spawn(serve(accepted, tls, peer, unread, app, ending, place));
+                let connection = Connection {
+                    accepted_at: Instant::now(),
+                    tls: tls.as_ref().map(Tls::for_http),
+                    peer,
+                    unread_max: shared.stream_unread_max,
+                    keep_alive,
+                    app: app.clone(),
+                    ending: shared.ending.clone(),
+                    place: Arc::new(place),
+                };
+                let reader = readers.join(address.ip());
+                tokio::spawn(serve(WatchedSocket { socket, reader }, connection));
             }
             // Most likely out of file descriptors: other connections must end first.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
@@ -167,49 +162,4 @@ async fn listen(
     // All permits are returned once the connections have ended.
     let count = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
     let _ = places.acquire_many(count).await;
-}
-
-async fn serve(
-    (watched, accepted_at): (WatchedSocket, Instant),
-    tls: Option<Tls>,
-    peer: Peer,
-    unread: Arc<Unread>,
-    app: axum::Router,
-    mut ending: watch::Receiver<bool>,
-    place: Arc<dyn Send + Sync>,
-) {
-    // Answers are small and callers wait for them. If the system refuses, they only arrive later.
-    let _ = watched.socket.set_nodelay(true);
-    let _ = SockRef::from(&watched.socket).set_tcp_notsent_lowat(UNSENT_BYTES_MAX);
-    let (its_unread, reader, its_reader) = (unread.clone(), watched.reader.clone(), watched.reader.clone());
-    let kept = Kept { reader: reader.clone(), _place: place };
-    let app = app.map_request(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(peer);
-        request.extensions_mut().insert(kept.clone());
-        request.extensions_mut().insert(its_unread.clone());
-        request
-    });
-    let app = tower::ServiceExt::<Request<Incoming>>::map_response(app, move |response: Response| {
-        its_reader.note_answer(response.body().size_hint().exact());
-        response
-    });
-    let begun = tokio::select! {
-        begun = transport::begin(watched, tls.as_ref(), accepted_at) => begun,
-        _ = ending.wait_for(|ending| *ending) => return,
-    };
-    let Ok(stream) = begun else { return };
-    let service = TowerToHyperService::new(app);
-    let mut protocol = hyper::server::conn::http1::Builder::new();
-    protocol.timer(TokioTimer::new()).header_read_timeout(HEADERS_TIMEOUT).max_buf_size(HEADERS_BYTES_MAX);
-    let connection = protocol.serve_connection(TokioIo::new(stream), service).with_upgrades();
-    let mut connection = std::pin::pin!(connection);
-    // An error here means that the connection itself failed, so there is nobody to report it to.
-    tokio::select! {
-        _ = connection.as_mut() => return,
-        () = unread.overdue() => return reader.note_stalled(unread.max()),
-        () = reader.cut_off() => return,
-        _ = ending.wait_for(|ending| *ending) => {}
-    }
-    connection.as_mut().graceful_shutdown();
-    let _ = connection.await;
 }

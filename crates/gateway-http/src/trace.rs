@@ -28,12 +28,17 @@ const ID_BYTES_MAX: usize = 128;
 pub(crate) struct RequestId(HeaderValue);
 
 impl RequestId {
-    fn of(headers: &HeaderMap) -> Self {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
         let given = headers.get(X_REQUEST_ID).filter(|id| is_id(id.as_bytes())).cloned();
         let of_trace = || HeaderValue::from_str(trace_id(headers)?).ok();
         let made = || HeaderValue::from_str(&Uuid::new_v4().simple().to_string()).ok();
         let id = given.or_else(of_trace).or_else(made);
         Self(id.unwrap_or(HeaderValue::from_static("unknown")))
+    }
+
+    /// Answers with it.
+    pub(super) fn tell(self, headers: &mut HeaderMap) {
+        headers.insert(X_REQUEST_ID, self.0);
     }
 
     /// The id as text.
@@ -81,7 +86,7 @@ pub(super) async fn trace(mut request: Request, next: Next) -> Response {
     if let Some(access) = access {
         access.log(&id, &response);
     }
-    response.headers_mut().insert(X_REQUEST_ID, id.0);
+    id.tell(response.headers_mut());
     response
 }
 

@@ -178,6 +178,8 @@ settings! {
         "How long /readyz says that the server ends before it does, so that no traffic is routed to it any more.";
     event_stream_unread_ms: u64, "event_stream_unread_ms" = Some("60000"), "TIME" {min: 1_000, max: 3_600_000, unit: Some("ms")}
         "How long a caller may read nothing of a stream of /v1/events, or of its replies over RESP, before it is disconnected.";
+    http_keep_alive_ms: u64, "http_keep_alive_ms" = Some("75000"), "TIME" {min: 1_000, max: 3_600_000, unit: Some("ms")}
+        "How long a connection of the HTTP port stays open without a request; longer than a load balancer in front of it keeps one.";
     clock_steady_ms: u64, "clock_steady_ms" = Some("3600000"), "TIME" {min: 1_000, unit: Some("ms")}
         "How long a clock that leapt must run steadily to be believed, where no time service confirms it.";
     "Audit":

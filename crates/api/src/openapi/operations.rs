@@ -257,8 +257,12 @@ fn problems(spec: &CommandSpec, route: &Route) -> BTreeMap<u16, Vec<&'static str
 
 /// The answers of the port itself to a method.
 pub fn of_port(method: Method) -> Vec<PortCode> {
-    let body: &[PortCode] =
-        &[PortCode::NotAdmitted, PortCode::PayloadTooLarge, PortCode::UnsupportedMediaType];
+    let body: &[PortCode] = &[
+        PortCode::NotAdmitted,
+        PortCode::PayloadTooLarge,
+        PortCode::UnsupportedMediaType,
+        PortCode::RequestTimeout,
+    ];
     let any = [
         PortCode::Unauthenticated,
         PortCode::Forbidden,
@@ -283,7 +287,14 @@ pub fn problem(words: &[&str], language: Language) -> Value {
         "description": causes(words, language),
         "content": { "application/problem+json": { "schema": schema } },
     });
-    let waits = ["OVERLOADED", "UNAVAILABLE", "TOO_MANY_ATTEMPTS", "TOO_MANY_REQUESTS", "NOT_ADMITTED"];
+    let waits = [
+        "OVERLOADED",
+        "UNAVAILABLE",
+        "TOO_MANY_ATTEMPTS",
+        "TOO_MANY_REQUESTS",
+        "NOT_ADMITTED",
+        "REQUEST_TIMEOUT",
+    ];
     if words.iter().any(|word| waits.contains(word))
         && let Value::Object(response) = &mut response
     {

@@ -39,6 +39,7 @@ pub(super) struct Ports {
     started_at: Instant,
     slow: Option<Duration>,
     unread_max: Duration,
+    keep_alive: Duration,
     places: Arc<ConnectionPlaces>,
     statuses: Arc<OnceLock<Statuses>>,
     push: OnceLock<Arc<Hub>>,
@@ -77,6 +78,7 @@ impl Ports {
             started_at: Instant::now(),
             slow: settings.slow(),
             unread_max: Duration::from_millis(settings.event_stream_unread_ms),
+            keep_alive: Duration::from_millis(settings.http_keep_alive_ms),
             places,
             statuses: Arc::default(),
             push: OnceLock::new(),
@@ -96,6 +98,7 @@ impl Ports {
             started_at: Instant::now(),
             slow: None,
             unread_max: LOCAL_UNREAD_MAX,
+            keep_alive: LOCAL_UNREAD_MAX,
             places: ConnectionPlaces::new(CONNECTIONS_MAX as u64, Unread::max_of(None)),
             statuses: Arc::default(),
             push: OnceLock::new(),
@@ -209,6 +212,7 @@ impl Ports {
             places: self.places,
             is_ending: self.ending.is_begun.clone(),
             stream_unread_max: self.unread_max,
+            keep_alive: self.keep_alive,
         };
         let http = Http::start(listener, served)?;
         Ok(Some(http))
