@@ -4,7 +4,7 @@ use std::net::Shutdown;
 
 use serde_json::json;
 
-use crate::support::{Http, encoded};
+use crate::support::{Http, Response, encoded};
 use crate::{Bench, assert_invalid, assert_problem};
 
 const TAKE: &str = "/v1/stock/sku/take";
@@ -78,6 +78,33 @@ fn chunks_make_a_body_and_broken_ones_change_nothing() {
 }
 
 #[test]
+fn what_cannot_be_read_is_answered_with_a_problem_document_behind_the_answers_before() {
+    let bench = Bench::start(&[]);
+    let malformed = [
+        "GET /livez HTTP/9.9\r\n\r\n",
+        "GET  /livez HTTP/1.1\r\nHo st: localhost\r\n\r\n",
+        "\0\0\0\0\r\n\r\n",
+        "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+        "POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n",
+    ];
+    for request in malformed {
+        for before in ["", "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"] {
+            let mut http = bench.server.http();
+            http.send(format!("{before}{request}").as_bytes());
+            if !before.is_empty() {
+                assert_eq!(http.response().status, 200);
+            }
+            let response = http.response();
+            assert_invalid(request, &response, "request", "HTTP/1.1");
+            assert_eq!(response.header("connection"), Some("close"));
+            assert!(response.header("x-request-id").is_some_and(|id| id.len() == 32), "{request:?}");
+            assert!(http.has_ended());
+        }
+    }
+    bench.check_well();
+}
+
+#[test]
 fn headers_have_16_kib_and_no_more() {
     let mut bench = Bench::start(&[]);
     let small = format!("X-Note: {}", "n".repeat(8 << 10));
@@ -92,28 +119,31 @@ fn headers_have_16_kib_and_no_more() {
             std::thread::spawn(move || std::io::Write::write_all(&mut sender, large.as_bytes()).is_ok());
         let line = bench.http.line();
         assert!(line.starts_with("HTTP/1.1 431 "), "{bytes} bytes: {line:?}");
+        let head = std::iter::repeat_with(|| bench.http.line()).take_while(|line| !line.is_empty());
+        assert!(head.collect::<Vec<_>>().iter().any(|line| line.contains("application/problem+json")));
         bench.reconnect();
         let _ = sending.join().unwrap();
     }
     let many: Vec<String> = (0..200).map(|at| format!("X-{at}: n")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    assert_eq!(bench.raw("GET", "/livez", &many, b"").status, 431, "more than 100 headers");
+    bench.reconnect();
+    let response = bench.raw("GET", "/livez", &many, b"");
+    assert_problem("more than 100 headers", &response, 431, "HEADERS_TOO_LARGE");
     bench.check_well();
 }
 
-/// Sends a byte after each answer to another request, until the server closes the connection.
-fn drip(bench: &Bench, head: &str) {
+/// Sends a byte after each answer to another request, until the server closes the connection. Returns the answer.
+fn drip(bench: &Bench, head: &str) -> Response {
     let mut slow = bench.server.http();
     slow.send(head.as_bytes());
     let mut sender = slow.sender();
     let ended = std::thread::scope(|scope| {
         let reader = scope.spawn(|| {
-            let mut lines = 0;
+            let response = slow.response();
             while !slow.has_ended() {
                 slow.line();
-                lines += 1;
             }
-            lines
+            response
         });
         let mut other = bench.server.http();
         while !reader.is_finished() {
@@ -124,13 +154,15 @@ fn drip(bench: &Bench, head: &str) {
         }
         reader.join()
     });
-    assert!(ended.is_ok());
+    ended.unwrap()
 }
 
 #[test]
 fn who_drips_headers_is_cut_off_and_delays_nobody() {
     let bench = Bench::start(&[]);
-    drip(&bench, "GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
+    let response = drip(&bench, "GET /livez HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
+    assert_problem("a head that does not end", &response, 408, "REQUEST_TIMEOUT");
+    assert_eq!(response.json()["retryable"], true);
     bench.check_well();
 }
 
@@ -138,14 +170,31 @@ fn who_drips_headers_is_cut_off_and_delays_nobody() {
 fn who_drips_a_body_is_cut_off_and_changes_nothing() {
     let mut bench = Bench::start(&[]);
     let before = bench.everything();
-    drip(
+    let response = drip(
         &bench,
         &format!(
             "POST {TAKE} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 900000\r\n\r\n"
         ),
     );
+    assert_problem("a body that does not end", &response, 408, "REQUEST_TIMEOUT");
     bench.reconnect();
     assert_eq!(bench.everything(), before);
+    bench.check_well();
+}
+
+#[test]
+fn a_connection_stays_open_for_as_long_as_is_set_and_an_idle_one_is_told_nothing() {
+    let bench = Bench::start(&["--http-keep-alive-ms", "5s"]);
+    let mut idle = bench.server.http();
+    assert_eq!(idle.get("/livez").status, 200);
+    let mut silent = bench.server.http();
+    assert!(idle.has_ended() && silent.has_ended(), "without an answer that nobody asked for");
+    // Under the usual setting, connections that are idle for as long are still served.
+    let usual = Bench::start(&[]);
+    let mut kept = usual.server.http();
+    assert_eq!(kept.get("/livez").status, 200);
+    std::thread::park_timeout(std::time::Duration::from_secs(6));
+    assert_eq!(kept.get("/livez").status, 200);
     bench.check_well();
 }
 
