@@ -78,6 +78,40 @@ fn an_event_comes_signed_under_one_id_until_it_is_taken() {
 }
 
 #[test]
+fn an_event_comes_with_the_trace_of_its_request() {
+    const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let folder = tempfile::tempdir().unwrap();
+    let url = file(folder.path());
+    let server = Server::fresh(&["--sql", &url, "--webhooks"]);
+    let (hook, came) = receiver(&[]);
+    let (code, _, said) = run(&["webhooks", "add", &hook, "*", "--sql", &url, "--resp", &server.address]);
+    assert_eq!(code, Some(0), "{said}");
+    let mut http = server.http();
+    let open = |account: &str| json!({ "account": account, "asset": "EUR" });
+    let lines = json!({ "operations": [{ "command": "ACCOUNT.OPEN", "arguments": open("u3") }] });
+    let requests: [(&str, &[(&str, &str)], Value); 4] = [
+        ("/v1/accounts", &[("traceparent", TRACE), ("Idempotency-Key", "open-1")], open("u1")),
+        ("/v1/accounts", &[], open("u2")),
+        ("/v1/batch", &[("traceparent", TRACE)], lines),
+        ("/v1/accounts", &[("traceparent", "00-0-0-01")], open("u4")),
+    ];
+    for (target, headers, body) in requests {
+        assert!(http.call("POST", target, headers, Some(&body)).status < 300);
+    }
+    let traces: BTreeMap<String, Option<String>> = (0..4)
+        .map(|_| {
+            let came = came.recv_timeout(PATIENCE).unwrap();
+            let body: Value = serde_json::from_slice(&came.body).unwrap();
+            let account = body["data"]["fields"]["account"].as_str().unwrap().to_owned();
+            (account, came.headers.get("traceparent").cloned())
+        })
+        .collect();
+    let known = || Some(TRACE.to_owned());
+    let wanted = [("u1", known()), ("u2", None), ("u3", known()), ("u4", None)];
+    assert_eq!(traces, wanted.map(|(account, trace)| (account.to_owned(), trace)).into());
+}
+
+#[test]
 fn the_settings_say_after_how_many_failures_and_how_long_an_endpoint_is_suspended() {
     let folder = tempfile::tempdir().unwrap();
     let url = file(folder.path());

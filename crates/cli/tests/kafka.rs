@@ -17,7 +17,7 @@ use database::Database;
 use rdkafka::admin::{AdminClient, AdminOptions};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
-use rdkafka::message::{Headers, Message};
+use rdkafka::message::{Header, Headers, Message, OwnedHeaders};
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use rdkafka::{ClientConfig, Offset, TopicPartitionList};
 use scarce_launch::{Kafka, KafkaOptions};
@@ -102,6 +102,43 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
     list_what_was_lost(&brokers);
 }
 
+#[test]
+fn the_trace_of_a_command_and_of_a_request_goes_on_to_the_events() {
+    const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const OTHER: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
+    let kafka = Kafka::start(&KafkaOptions::new().in_memory()).unwrap();
+    let brokers = kafka.brokers();
+    let data = tempfile::tempdir().unwrap();
+    let options = ["--kafka", &brokers, "--kafka-create-topics", "--kafka-commands"];
+    let server = Server::start(data.path(), &options);
+    let topics = || run(&["dead-letters", "list", "--kafka", &brokers]).0 == Some(0);
+    wait_until("the topics are there", topics);
+    let producer: BaseProducer = ClientConfig::new().set("bootstrap.servers", &brokers).create().unwrap();
+    let open = r#"{"command":"ACCOUNT.OPEN","arguments":{"account":"a","asset":"EUR"},"id":"open"}"#;
+    let headers = OwnedHeaders::new().insert(Header { key: "traceparent", value: Some(TRACE) });
+    let record: BaseRecord<'_, str, str> =
+        BaseRecord::to("scarce.commands.v1").key("a").payload(open).headers(headers);
+    producer.send(record).map_err(|(error, _)| error).unwrap();
+    producer.flush(PATIENCE).unwrap();
+    wait_until("the account is open", || balance(&server, "a") == Some(0));
+    let credit = serde_json::json!({ "amount": 1 });
+    for headers in [&[("traceparent", OTHER)][..], &[]] {
+        let answer = server.http().call("POST", "/v1/accounts/a/credit", headers, Some(&credit));
+        assert_eq!(answer.status, 200);
+    }
+    server.wait_until_drained();
+    let traces = headers_of(&brokers, "scarce.events.v1", "traceparent");
+    let texts = [Some(TRACE), Some(OTHER), None].map(|trace| trace.map(str::to_owned));
+    assert_eq!(traces, texts);
+    let outcomes = headers_of(&brokers, "scarce.outcomes.v1", "traceparent");
+    assert_eq!(outcomes, [Some(TRACE.to_owned())]);
+    // The log has none, and the topic is as it should be all the same.
+    let data = data.path().to_str().unwrap();
+    let words = ["reconcile", "--data", data, "--resp", &server.address, "--kafka", &brokers];
+    let (code, told, said) = run(&words);
+    assert_eq!(code, Some(0), "{told}{said}");
+}
+
 /// The topic is deleted and created again while the server writes to it.
 fn begin_again_in_a_new_topic(kafka: &Kafka) {
     const TOPIC: &str = "again.events.v1";
@@ -128,6 +165,12 @@ fn begin_again_in_a_new_topic(kafka: &Kafka) {
 
 /// The sequences of the messages of a topic's first partition; `None` for one that is no event.
 fn sequences(brokers: &str, topic: &str) -> Vec<Option<u64>> {
+    let sequence = |text: Option<String>| text.and_then(|text| text.parse().ok());
+    headers_of(brokers, topic, "ce_sequence").into_iter().map(sequence).collect()
+}
+
+/// A header of each message of a topic's first partition.
+fn headers_of(brokers: &str, topic: &str, name: &str) -> Vec<Option<String>> {
     let consumer: BaseConsumer =
         ClientConfig::new().set("bootstrap.servers", brokers).set("group.id", "sequences").create().unwrap();
     let Ok((first, end)) = consumer.fetch_watermarks(topic, 0, PATIENCE) else { return Vec::new() };
@@ -136,8 +179,8 @@ fn sequences(brokers: &str, topic: &str) -> Vec<Option<u64>> {
     consumer.assign(&from).unwrap();
     let read = |_| {
         let message = consumer.poll(PATIENCE)?.ok()?;
-        let sequence = message.headers()?.iter().find(|header| header.key == "ce_sequence");
-        Some(sequence.and_then(|header| str::from_utf8(header.value?).ok()?.parse().ok()))
+        let found = message.headers()?.iter().find(|header| header.key == name);
+        Some(found.and_then(|header| Some(str::from_utf8(header.value?).ok()?.to_owned())))
     };
     (first..end).map_while(read).collect()
 }

@@ -14,6 +14,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
+use scarce_outflow::{TRACEPARENT, TraceParent};
 
 use crate::secret::signatures;
 use crate::store::now_ms;
@@ -45,6 +46,8 @@ pub(crate) struct Message {
     pub(crate) body: String,
     /// Whether the id is also sent as `Idempotency-Key`.
     pub(crate) has_key: bool,
+    /// The trace that it is part of.
+    pub(crate) trace: Option<TraceParent>,
 }
 
 /// A receiver's response.
@@ -124,6 +127,9 @@ fn request(message: &Message) -> Result<Request<Full<Bytes>>, String> {
         .header("webhook-signature", signature);
     if message.has_key {
         request = request.header("idempotency-key", &message.id);
+    }
+    if let Some(trace) = &message.trace {
+        request = request.header(TRACEPARENT, trace.as_str());
     }
     let body = Full::new(Bytes::from(message.body.clone()));
     request.body(body).map_err(|error| format!("no request can be made: {error}"))

@@ -94,6 +94,9 @@ impl Batch {
         let (specs, commands): (Vec<_>, Vec<_>) =
             operations.into_iter().map(|operation| (operation.spec, operation.command)).unzip();
         let _permit = submit::permit_to_cut(count_to_cut(&commands)).await;
+        if !dry_run {
+            exchange.note_trace(common.operation.as_ref());
+        }
         let acts = if dry_run { None } else { exchange.acts(shared, commands.iter(), &common) };
         let namespace = exchange.namespace();
         let routed = submit::write(&shared.engine, namespace, common, Body::Atomic(commands), dry_run).await;
@@ -145,6 +148,9 @@ impl Batch {
                 None
             };
             let is_done = spec.effect == Effect::Write && !self.dry_run;
+            if is_done {
+                exchange.note_trace(common.operation.as_ref());
+            }
             let acts = if is_done { exchange.acts(shared, std::iter::once(&command), &common) } else { None };
             let routed = match spec.effect {
                 Effect::Read => submit::read(&shared.engine, exchange.namespace(), command),

@@ -133,6 +133,9 @@ impl Asked {
             common.operation.as_ref().map(ToString::to_string).unwrap_or_default()
         };
         let _permit = submit::permit_to_cut(count_to_cut(std::slice::from_ref(&command))).await;
+        if !dry_run {
+            exchange.note_trace(common.operation.as_ref());
+        }
         let acts = if dry_run { None } else { exchange.acts(shared, std::iter::once(&command), &common) };
         let namespace = exchange.namespace();
         let routed = submit::write(&shared.engine, namespace, common, Body::Single(command), dry_run).await;

@@ -21,11 +21,12 @@ use scarce_core::command::{Command, CommandSpec, Common};
 use scarce_core::types::{Natural, OperationId};
 use scarce_engine::Failure;
 use scarce_gateway::{Acts, Caller};
+use scarce_outflow::Traces;
 use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::limits::RateLimited;
-use super::trace::RequestId;
+use super::trace::{self, RequestId};
 use super::{BODY_BYTES_MAX, HttpShared, guard, reply};
 
 /// The header of the operation id.
@@ -313,6 +314,14 @@ impl Exchange {
             None => None,
         };
         Ok(Common { operation, deadline, durability })
+    }
+
+    /// Remembers which trace an operation is part of, for what flows out because of it.
+    pub(super) fn note_trace(&self, operation: Option<&OperationId>) {
+        if let Some((operation, trace)) = operation.zip(trace::trace_parent(&self.headers)) {
+            let namespace = self.caller.as_ref().map_or("", Caller::namespace);
+            Traces::of_process().note(namespace, operation.as_str(), trace);
+        }
     }
 
     /// A header that may be given at most once.

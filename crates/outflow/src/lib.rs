@@ -22,6 +22,7 @@ mod copy;
 mod cursor;
 mod runner;
 mod status;
+mod traces;
 
 pub use backoff::Backoff;
 pub use batch::Batch;
@@ -31,3 +32,4 @@ pub use cursor::{Cursor, CursorError};
 pub use runner::{Outflow, Plan, Start, run};
 pub use scarce_engine::{Failure, Image};
 pub use status::{State, Status};
+pub use traces::{TRACEPARENT, TraceParent, Traces};

@@ -139,6 +139,7 @@ impl Caller {
 
     fn send(&mut self, claimed: &ClaimedSettlement) {
         let message = Message {
+            trace: None,
             url: self.url.clone(),
             secrets: vec![self.secret.clone()],
             id: claimed.operation_id.clone(),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use scarce_engine::Log;
+use scarce_outflow::{TraceParent, Traces};
 use scarce_sql::{Column, DatabaseError};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
@@ -245,12 +246,25 @@ async fn claim(
 fn claimed(delivery: &Delivery, target: &Target, mut row: Taken) -> ClaimedDelivery {
     let (id, partition) = (row.integer(), u32::try_from(row.integer()).unwrap_or(u32::MAX));
     let message_id = message_id(delivery.store().deployment_id(), partition, row.natural(), row.natural());
+    let body = row.text();
     let message = Message {
         url: target.url.clone(),
         secrets: target.secrets.clone(),
         id: message_id,
-        body: row.text(),
+        trace: trace_of(&body),
+        body,
         has_key: false,
     };
     ClaimedDelivery { id, attempts: row.natural() + 1, message }
+}
+
+/// The trace of the operation whose event a body has, if this process knows it.
+fn trace_of(body: &str) -> Option<TraceParent> {
+    let traces = Traces::of_process();
+    if traces.is_empty() {
+        return None;
+    }
+    let event: serde_json::Value = serde_json::from_str(body).ok()?;
+    let data = &event["data"];
+    traces.of(data["namespace"].as_str().unwrap_or_default(), data["operation"].as_str()?)
 }

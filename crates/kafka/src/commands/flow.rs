@@ -8,6 +8,7 @@ use scarce_api::message::Reason;
 use scarce_core::outcome::Outcome;
 use scarce_engine::clock::wall_ms;
 use scarce_engine::{Engine, Request};
+use scarce_outflow::Traces;
 
 use super::intake::{self, Head, Raw, Taken};
 use super::lane::{Item, Lane};
@@ -66,6 +67,9 @@ impl Flow {
         self.sizes.insert(offset, bytes);
         match intake::take(&raw, engine.partitions(), engine.secret()) {
             Ok(Taken::Ask(head, mut envelope)) => {
+                if let Some(trace) = head.trace() {
+                    Traces::of_process().note("", head.operation.as_str(), trace);
+                }
                 envelope.issued_at = raw.issued_at(wall_ms(), engine.state_settings().id_lead_ms_max());
                 let lane = self.lanes.entry(head.partition).or_default();
                 lane.push(Item { offset, head, envelope: *envelope, raw, failures: 0 });

@@ -9,6 +9,7 @@ use scarce_core::command::{Body, CommandSpec, Envelope};
 use scarce_core::outcome::Outcome;
 use scarce_core::types::{OperationId, TimeMs};
 use scarce_engine::engine::partition_of;
+use scarce_outflow::{TRACEPARENT, TraceParent};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::cloud_event::header;
@@ -112,6 +113,14 @@ pub(crate) struct Head {
     /// The partition of that resource.
     pub(crate) partition: u32,
     pub(crate) correlation: Vec<RawHeader>,
+}
+
+impl Head {
+    /// The trace that the command is part of, if its headers say so.
+    pub(crate) fn trace(&self) -> Option<TraceParent> {
+        let (_, value) = self.correlation.iter().find(|(name, _)| name == TRACEPARENT)?;
+        TraceParent::parse(std::str::from_utf8(value.as_deref()?).ok()?)
+    }
 }
 
 /// A valid command.

@@ -5,7 +5,7 @@ use rdkafka::message::{BorrowedMessage, Headers};
 use scarce_api::event::public;
 use scarce_api::message::schemas::RESUMED_TYPE;
 use scarce_core::event::{Entry, Position};
-use scarce_outflow::{CopiedMessage, LogCopy, Meaning, Trouble};
+use scarce_outflow::{CopiedMessage, LogCopy, Meaning, TRACEPARENT, Trouble};
 use serde_json::Value;
 
 use super::last::{Mark, explained};
@@ -105,7 +105,9 @@ fn copied(message: &BorrowedMessage<'_>, source: &str) -> CopiedMessage {
 
 fn listed(headers: &impl Headers) -> Vec<(String, String)> {
     let value = |value: Option<&[u8]>| String::from_utf8_lossy(value.unwrap_or_default()).into_owned();
-    headers.iter().map(|its| (its.key.to_owned(), value(its.value))).collect()
+    // The trace is known only to the process that wrote the message.
+    let own = headers.iter().filter(|its| its.key != TRACEPARENT);
+    own.map(|its| (its.key.to_owned(), value(its.value))).collect()
 }
 
 fn meaning(message: &BorrowedMessage<'_>, source: &str) -> Meaning {

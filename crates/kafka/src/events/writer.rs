@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rdkafka::message::{Header, OwnedHeaders};
 use scarce_api::event::{Public, public};
 use scarce_core::event::Position;
-use scarce_outflow::{Batch, Consumer, HeldStretch, Trouble};
+use scarce_outflow::{Batch, Consumer, HeldStretch, TRACEPARENT, Traces, Trouble};
 use tokio::sync::oneshot;
 
 use super::beginning::{self, Beginning, Identity};
@@ -107,10 +108,10 @@ impl EventWriter {
         let ticket = Arc::new(Ticket::new(events.len(), move |result| drop(sender.send(result))));
         let timeout = self.settings.delivery_timeout();
         for (at, event) in events.iter().enumerate() {
-            let headers = self.encoder.encode(event);
+            let headers = self.encode(event);
             let mut headers = Some(headers);
             loop {
-                let headers = headers.take().unwrap_or_else(|| self.encoder.encode(event));
+                let headers = headers.take().unwrap_or_else(|| self.encode(event));
                 match session.send(self.message(headers), &ticket) {
                     Ok(()) => break,
                     Err(SendError::Full) => {
@@ -130,6 +131,16 @@ impl EventWriter {
             }
         }
         wait(session, &ticket, done, timeout).await
+    }
+
+    /// Encodes an event, and adds the trace that its operation is part of, if that is known.
+    fn encode(&mut self, event: &Public<'_>) -> OwnedHeaders {
+        let headers = self.encoder.encode(event);
+        let operation = event.head.operation.as_ref();
+        match operation.and_then(|its| Traces::of_process().of(&its.namespace, its.id.as_str())) {
+            Some(trace) => headers.insert(Header { key: TRACEPARENT, value: Some(trace.as_str()) }),
+            None => headers,
+        }
     }
 
     /// Tells readers that the log does not go on from the message before.
