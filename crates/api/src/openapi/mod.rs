@@ -3,6 +3,7 @@
 mod audit;
 pub(crate) mod batch;
 pub(crate) mod event;
+mod examples;
 mod history;
 mod live;
 mod operations;
@@ -13,6 +14,7 @@ mod scripts;
 mod system;
 
 pub use batch::BATCH_OPERATIONS_MAX;
+pub use examples::EXAMPLES;
 
 use crate::glossary::Language;
 use scarce_core::command::COMMANDS;
@@ -82,12 +84,14 @@ fn description(language: Language) -> &'static str {
              first time, with `Idempotency-Replayed: true`. Without the header the server makes an id and returns it. \
              Refusals are problem documents (RFC 9457) with a `code` and the `facts` that it rests on; \
              `retryable` says whether the same command may succeed later. Amounts and times are integers up to \
-             2^53 − 1: minor units, and milliseconds since the Unix epoch."
+             2^53 − 1: minor units, and milliseconds since the Unix epoch. The examples rest on each other, and are applied \
+             on an empty server: resources first, their ends last."
         }
         Language::Chinese => {
             "所有写命令按 `Idempotency-Key` 只生效一次；重复请求返回首次结果，并带 `Idempotency-Replayed: true`。\
              不带该头时由服务器生成 ID 并在响应中返回。拒绝以问题文档（RFC 9457）返回，含 `code` 与所依据的 `facts`；\
-             `retryable` 表示同一命令稍后是否可能成功。金额与时间均为不超过 2^53 − 1 的整数：最小货币单位、Unix 毫秒。"
+             `retryable` 表示同一命令稍后是否可能成功。金额与时间均为不超过 2^53 − 1 的整数：最小货币单位、Unix 毫秒。\
+             各示例前后相承，可在空的服务器上依次执行：先创建资源，最后才关闭。"
         }
     }
 }

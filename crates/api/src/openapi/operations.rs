@@ -7,6 +7,7 @@ use scarce_core::command::{ArgumentSpec, CommandSpec};
 use scarce_core::outcome::Code;
 use serde_json::{Map, Value, json};
 
+use super::examples::{self, Example};
 use super::schemas::{described, field, reference, type_name};
 use super::tag;
 use crate::answer::paged;
@@ -40,11 +41,22 @@ pub fn operation(route: &Route, spec: &'static CommandSpec, language: Language) 
         && let Value::Object(operation) = &mut operation
     {
         let schema = reference(&format!("{}Request", type_name(spec.name)));
+        let mut json = json!({ "schema": schema });
+        if let Some(values) = examples::described(&examples::of(spec), |its| Some(body_of(route, its))) {
+            json["examples"] = values;
+        }
         // Even an empty object: the content type must be sent, and a description can ask for it only so.
-        let body = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+        let body = json!({ "required": true, "content": { "application/json": json } });
         operation.insert("requestBody".to_owned(), body);
     }
     operation
+}
+
+/// What of an example is in the body: what is neither in the path nor in the query.
+fn body_of(route: &Route, example: &Example) -> Value {
+    let mut fields = example.fields.clone();
+    route.path_arguments().chain(["on"]).for_each(|name| drop(fields.remove(name)));
+    fields.into()
 }
 
 /// The arguments as the RESP port takes them: the keyword in front of each, and the fields of JSON that it is given by.
@@ -78,6 +90,13 @@ fn of_route(route: &Route, spec: &'static CommandSpec, language: Language) -> Va
             }
         }
     }
+    let examples = examples::of(spec);
+    for parameter in &mut parameters {
+        let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+        if let Some(values) = examples::described(&examples, |its| its.fields.get(&name).cloned()) {
+            parameter["examples"] = values;
+        }
+    }
     let mut shared = vec!["AcceptLanguage"];
     if paged(spec).is_some() {
         shared.extend(["Cursor", "Limit"]);
@@ -88,7 +107,15 @@ fn of_route(route: &Route, spec: &'static CommandSpec, language: Language) -> Va
             shared.extend(["IdempotencyKey", "Deadline", "Durability"]);
         }
     }
-    let shared = shared.iter().map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }));
+    let ids = examples::described(&examples, |its| its.id.clone().map(Value::from));
+    let shared = shared.iter().map(|name| match &ids {
+        Some(ids) if *name == "IdempotencyKey" => {
+            let mut own = self::parameters(language)[*name].clone();
+            own["examples"] = ids.clone();
+            own
+        }
+        _ => json!({ "$ref": format!("#/components/parameters/{name}") }),
+    });
     parameters.into_iter().chain(shared).collect()
 }
 
