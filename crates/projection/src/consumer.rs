@@ -196,7 +196,7 @@ impl SqlConsumer {
             let was_open = own.is_some();
             // Nothing is cached until it is certain what was written.
             let fold = self.fold.take();
-            let held = fold.as_ref().map(|fold| fold.cursor);
+            let held = fold.as_ref().map(|fold| fold.cursor.clone());
             let was_careful =
                 had_duplicate || fold.as_ref().is_some_and(|fold| fold.tables.uses.is_careful());
             let mut link = self.link(own.take()).await?;
@@ -212,9 +212,9 @@ impl SqlConsumer {
             };
             let mut was_repaired = false;
             if stop.leaves_connection() && link.roll_back().await.is_ok() {
-                if let (BatchFailure::Overtaken, Some(held)) = (&stop, held) {
+                if let (BatchFailure::Overtaken, Some(held)) = (&stop, &held) {
                     let found = cursor::look(&mut link, &self.projection, self.partition).await;
-                    was_repaired = found.is_ok_and(|(found, _)| found == held);
+                    was_repaired = found.is_ok_and(|(found, _)| found == *held);
                 }
                 *own = Some(link);
             }
@@ -259,9 +259,9 @@ impl SqlConsumer {
             return Ok((fold, written_at));
         }
         let (reached, now) = (fold.reaches(batch), now_ms());
-        let from = (fold.cursor, written_at);
+        let from = (fold.cursor.clone(), written_at);
         // First of all, so that another writer of these rows waits, or is detected.
-        cursor::advance(link, &self.projection, self.partition, (from, reached), now).await?;
+        cursor::advance(link, &self.projection, self.partition, (from, reached.clone()), now).await?;
         fold.want(batch);
         loading::load(link, &mut fold.tables).await?;
         fold.apply(batch).map_err(Misfit::from)?;

@@ -13,6 +13,7 @@ pub(crate) static TABLES: TableSet = TableSet {
         include_str!("../migrations/0003_indexes.sql"),
         include_str!("../migrations/0004_openings.sql"),
         include_str!("../migrations/0005_support.sql"),
+        include_str!("../migrations/0006_commands.sql"),
     ],
     remedies: Remedies {
         what: "such projection",

@@ -12,7 +12,7 @@ use scarce_core::machine::{Moment, StateRow};
 use scarce_core::types::signed;
 use scarce_outflow::{Failure, Image};
 
-use crate::fold::{LogCursor, Origin};
+use crate::fold::{AskedCommand, LogCursor, OpenSteps, Origin};
 use crate::rows::OpeningRow;
 use crate::table::{Manner, Row, Sheet};
 
@@ -28,7 +28,9 @@ pub(crate) type Take<'t> = &'t mut dyn FnMut(Sheet) -> Result<(), Unwanted>;
 
 /// The cursor behind everything that a state contains.
 pub(crate) fn cursor(Moment { position, step_sequence, at, .. }: Moment) -> LogCursor {
-    LogCursor { position, step_sequence, at_ms: Some(at) }
+    // What an operation in the middle of its steps was asked, its first event told.
+    let step = step_sequence.map(|sequence| OpenSteps { sequence, asked: AskedCommand::default() });
+    LogCursor { position, step, at_ms: Some(at) }
 }
 
 /// Makes the rows of a state, piece by piece.

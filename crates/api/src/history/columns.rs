@@ -39,7 +39,7 @@ columns! {
         placed_at_ms Integer, ended_at_ms OptionalInteger;
     OPERATIONS: operation_id Text, namespace Text, partition_id Integer, use_number Integer, epoch Integer,
         first_sequence Integer, last_sequence Integer, outcome Text, facts Json, at_ms Integer,
-        event OptionalText, resource_id OptionalText, event_fields Json;
+        event OptionalText, resource_id OptionalText, event_fields Json, command OptionalText, arguments Json;
     RECEIPTS: sku Text, first_serial Integer, quantity Integer, returned Integer, owner_id Text,
         reservation_id OptionalText, operation_id OptionalText, partition_id Integer, sequence Integer, at_ms Integer;
     UNITS: sku Text, serial Integer, receipt Json, returned_at_ms OptionalInteger, returns Json;

@@ -5,10 +5,11 @@ use scarce_core::types::signed;
 
 use super::BatchFailure;
 use crate::ProjectionError;
-use crate::fold::LogCursor;
+use crate::fold::{AskedCommand, LogCursor, OpenSteps};
 use crate::projection::{MARK, Projection};
+use crate::rows::CommandName;
 use crate::store::Link;
-use crate::table::{Cell, ColumnKind};
+use crate::table::{Cell, ColumnKind, Field, Text};
 
 /// When the tables were written to last, as the cursor says. A repair changes it without moving the cursor, so that nobody goes on
 /// with rows in memory from before it.
@@ -54,9 +55,14 @@ async fn find(
     projection: &Projection,
     partition: u32,
 ) -> Result<Option<(LogCursor, WrittenAt)>, BatchFailure> {
-    let sql = "SELECT epoch, sequence, step_sequence, at_ms, updated_at_ms FROM cursors \
+    const KINDS: [ColumnKind; 7] = {
+        let mut kinds = [ColumnKind::Integer; 7];
+        (kinds[5], kinds[6]) = (ColumnKind::Text, ColumnKind::Text);
+        kinds
+    };
+    let sql = "SELECT epoch, sequence, step_sequence, at_ms, updated_at_ms, step_command, step_arguments FROM cursors \
                WHERE deployment_id = ? AND partition_id = ?";
-    let rows = link.fetch(sql, &key(projection, partition), &[ColumnKind::Integer; 5]).await?;
+    let rows = link.fetch(sql, &key(projection, partition), &KINDS).await?;
     Ok(rows.first().map(|row| cursor(row)))
 }
 
@@ -91,7 +97,13 @@ fn cursor(row: &[Cell]) -> (LogCursor, WrittenAt) {
     };
     let position = Position { epoch: number(0).unwrap_or(0), sequence: number(1).unwrap_or(0) };
     let written_at = row.get(4).and_then(Cell::integer).unwrap_or(0);
-    (LogCursor { position, step_sequence: number(2), at_ms: number(3) }, written_at)
+    let cell = |at: usize| row.get(at).cloned().unwrap_or(Cell::Null);
+    let asked = || AskedCommand {
+        command: CommandName::read(cell(5)),
+        arguments: Option::<Text>::read(cell(6)).unwrap_or_default(),
+    };
+    let step = number(2).map(|sequence| OpenSteps { sequence, asked: asked() });
+    (LogCursor { position, step, at_ms: number(3) }, written_at)
 }
 
 /// Moves the cursor, unless it has changed since it was read, or rows were put right since.
@@ -102,13 +114,20 @@ pub(super) async fn advance(
     ((from, written_at), to): ((LogCursor, WrittenAt), LogCursor),
     now_ms: i64,
 ) -> Result<(), BatchFailure> {
-    let sql = "UPDATE cursors SET epoch = ?, sequence = ?, step_sequence = ?, at_ms = ?, updated_at_ms = ? \
+    // A text that is not there is passed as an empty one: PostgreSQL takes no number for it, not even one that is not there.
+    let sql = "UPDATE cursors SET epoch = ?, sequence = ?, step_sequence = ?, step_command = NULLIF(?, ''), \
+               step_arguments = NULLIF(?, ''), at_ms = ?, updated_at_ms = ? \
                WHERE deployment_id = ? AND partition_id = ? AND epoch = ? AND sequence = ? AND updated_at_ms = ?";
     let place =
         |position: Position| [Cell::from(signed(position.epoch)), Cell::from(signed(position.sequence))];
     let optional = |number: Option<u64>| number.map_or(Cell::Null, |number| Cell::from(signed(number)));
     let mut values = Vec::from(place(to.position));
-    values.extend([optional(to.step_sequence), optional(to.at_ms), now_ms.into()]);
+    let AskedCommand { command, arguments } =
+        to.step.as_ref().map(|step| step.asked.clone()).unwrap_or_default();
+    values.push(optional(to.step.map(|step| step.sequence)));
+    values.push(command.map_or(Cell::Word(""), Field::cell));
+    values.push(arguments.map_or(Cell::Word(""), Cell::Text));
+    values.extend([optional(to.at_ms), now_ms.into()]);
     values.extend([Cell::from(projection.store().deployment_id()), Cell::from(i64::from(partition))]);
     values.extend(place(from.position));
     values.push(written_at.into());

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use scarce_core::event::Event;
 use scarce_core::outcome::{Outcome, Value};
 
 use crate::table::Text;
@@ -14,19 +13,47 @@ pub(super) fn text(value: &Value) -> Text {
     out.into()
 }
 
+/// An object, put together member by member.
+#[derive(Debug, Default)]
+pub(super) struct Object(String);
+
+impl Object {
+    pub(super) fn put(&mut self, name: &str, value: &Value) {
+        self.put_name(name);
+        put(&mut self.0, value);
+    }
+
+    pub(super) fn put_true(&mut self, name: &str) {
+        self.put_name(name);
+        self.0.push_str("true");
+    }
+
+    /// A member that is an object of alternating names and values.
+    pub(super) fn put_pairs(&mut self, name: &str, pairs: &[Value]) {
+        self.put_name(name);
+        self.0.push_str(&object(pairs));
+    }
+
+    pub(super) fn end(mut self) -> Text {
+        self.0.push_str(if self.0.is_empty() { "{}" } else { "}" });
+        self.0.into()
+    }
+
+    fn put_name(&mut self, name: &str) {
+        self.0.push(if self.0.is_empty() { '{' } else { ',' });
+        put_text(&mut self.0, name);
+        self.0.push(':');
+    }
+}
+
 /// Alternating names and values, as an object.
 pub(super) fn object(pairs: &[Value]) -> Text {
-    let mut out = "{".to_owned();
-    for (at, pair) in pairs.chunks_exact(2).enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        put(&mut out, &pair[0]);
-        out.push(':');
-        put(&mut out, &pair[1]);
+    let mut object = Object::default();
+    for pair in pairs.chunks_exact(2) {
+        let name = pair[0].to_string();
+        object.put(&name, &pair[1]);
     }
-    out.push('}');
-    out.into()
+    object.end()
 }
 
 /// The values of an applied operation in the order of its command's answer; the facts of a refusal by name.
@@ -41,18 +68,10 @@ pub(super) fn facts(outcome: &Outcome) -> Text {
 }
 
 /// The public fields of an event by name.
-pub(super) fn fields(event: &Event) -> Text {
-    let mut out = "{".to_owned();
-    for (at, (name, value)) in event.fields().into_iter().enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        put_text(&mut out, name);
-        out.push(':');
-        put(&mut out, &value);
-    }
-    out.push('}');
-    out.into()
+pub(super) fn fields(fields: &[(&'static str, Value)]) -> Text {
+    let mut object = Object::default();
+    fields.iter().for_each(|(name, value)| object.put(name, value));
+    object.end()
 }
 
 fn put(out: &mut String, value: &Value) {

@@ -1,6 +1,7 @@
 //! Turns the events of a partition into rows. Nothing here accesses a database.
 
 mod accounts;
+mod asked;
 pub(crate) mod coupons;
 mod holds;
 mod json;
@@ -19,6 +20,7 @@ use scarce_core::event::{Entry, Event, OperationEvent, Position};
 use scarce_core::types::{Id, signed};
 use scarce_outflow::Batch;
 
+pub(crate) use asked::AskedCommand;
 pub(crate) use origin::{Mistake, Origin};
 pub(crate) use packets::hex;
 use tables::Tables;
@@ -66,13 +68,22 @@ pub(crate) enum Misfit {
 }
 
 /// The position of the last event in the tables, and the other state of the fold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogCursor {
     pub(crate) position: Position,
-    /// The first event of an operation that has not finished its steps.
-    pub(crate) step_sequence: Option<u64>,
+    /// The operation that has not finished its steps.
+    pub(crate) step: Option<OpenSteps>,
     /// The stamp of the last entry.
     pub(crate) at_ms: Option<u64>,
+}
+
+/// An operation that has not finished its steps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OpenSteps {
+    /// Its first event.
+    pub(crate) sequence: u64,
+    /// What it was asked to do, as its first entry tells.
+    pub(crate) asked: AskedCommand,
 }
 
 /// The fold of a partition's log into rows.
@@ -148,17 +159,17 @@ impl Fold {
 
     /// The cursor after the batch.
     pub(crate) fn reaches(&self, batch: &Batch) -> LogCursor {
-        batch.entries.iter().fold(self.cursor, |cursor, entry| {
+        batch.entries.iter().fold(self.cursor.clone(), |cursor, entry| {
             if is_known(entry, self.cursor.position) { cursor } else { cursor.behind(entry) }
         })
     }
 
     /// Applies the batch, whose rows are all loaded.
     pub(crate) fn apply(&mut self, batch: &Batch) -> Result<(), Mistake> {
-        let mut cursor = self.cursor;
+        let mut cursor = self.cursor.clone();
         for entry in &batch.entries {
             if !is_known(entry, self.cursor.position) {
-                self.apply_entry(entry, cursor)?;
+                self.apply_entry(entry, &cursor)?;
                 cursor = cursor.behind(entry);
             }
         }
@@ -171,7 +182,7 @@ impl Fold {
         self.cursor = reached;
     }
 
-    fn apply_entry(&mut self, entry: &Entry, cursor: LogCursor) -> Result<(), Mistake> {
+    fn apply_entry(&mut self, entry: &Entry, cursor: &LogCursor) -> Result<(), Mistake> {
         let head = &entry.head;
         let operation = head.operation.as_ref().map(|operation| Text::from(operation.id.as_str()));
         let mut origin = Origin {
@@ -187,9 +198,14 @@ impl Fold {
             apply(&mut self.tables, event, &origin)?;
         }
         if let (Some(operation), Some(outcome)) = (&head.operation, &entry.outcome) {
-            let figures = (signed(cursor.first_sequence(entry)), self.ids_kept_ms_min);
-            let did = (outcome, entry.events.first());
-            operations::note(&mut self.tables, operation, did, figures, &origin)?;
+            let finished = (operation, outcome, entry);
+            operations::note(
+                &mut self.tables,
+                finished,
+                cursor.step.as_ref(),
+                self.ids_kept_ms_min,
+                &origin,
+            )?;
         }
         Ok(())
     }
@@ -198,16 +214,13 @@ impl Fold {
 impl LogCursor {
     /// The cursor after the next entry.
     fn behind(self, entry: &Entry) -> Self {
+        let begun =
+            || OpenSteps { sequence: entry.head.sequence_first, asked: AskedCommand::at_first_step(entry) };
         Self {
             position: entry.end(),
-            step_sequence: entry.head.more.then_some(self.first_sequence(entry)),
+            step: entry.head.more.then(|| self.step.unwrap_or_else(begun)),
             at_ms: Some(entry.head.at),
         }
-    }
-
-    /// The first event of the operation to which the next entry belongs.
-    fn first_sequence(self, entry: &Entry) -> u64 {
-        self.step_sequence.unwrap_or(entry.head.sequence_first)
     }
 }
 

@@ -2,9 +2,12 @@
 
 use compact_str::CompactString;
 use hashbrown::HashMap;
-use scarce_core::event::{Event, OperationMark};
+use scarce_core::event::{Entry, OperationMark};
 use scarce_core::outcome::{Outcome, Value};
+use scarce_core::types::signed;
 
+use super::OpenSteps;
+use super::asked::AskedCommand;
 use super::json;
 use super::origin::{Mistake, Origin};
 use super::tables::Tables;
@@ -66,13 +69,13 @@ fn cells(operation: &OperationMark, partition: u32) -> Vec<Cell> {
     names.into_iter().chain([Cell::from(i64::from(partition))]).collect()
 }
 
-/// Records a finished operation with the first event of its last entry; its own first event had `first_sequence`. An id
-/// is not used again within `kept_ms_min`.
+/// Records an operation that an entry finished with its answer, and the first event of that entry. `step` is what an
+/// operation of several steps was asked, and its first event. An id is not used again within `kept_ms_min`.
 pub(super) fn note(
     tables: &mut Tables,
-    operation: &OperationMark,
-    (outcome, event): (&Outcome, Option<&Event>),
-    (first_sequence, kept_ms_min): (i64, i64),
+    (operation, outcome, entry): (&OperationMark, &Outcome, &Entry),
+    step: Option<&OpenSteps>,
+    kept_ms_min: i64,
     origin: &Origin<'_>,
 ) -> Result<(), Mistake> {
     let mut use_number = 1;
@@ -87,13 +90,19 @@ pub(super) fn note(
         }
         tables.uses.known.insert(key, (use_number, origin.at_ms));
     }
+    let event = entry.events.first();
+    let fields = event.map(|event| event.fields()).unwrap_or_default();
+    let asked =
+        step.map_or_else(|| AskedCommand::in_one_step(entry, outcome, &fields), |step| step.asked.clone());
+    let AskedCommand { command, arguments } = asked.unless_batch(outcome);
+    let first_sequence = step.map_or(entry.head.sequence_first, |step| step.sequence);
     tables.operations.push(OperationRow {
         operation_id: origin.operation_id().unwrap_or_else(|| operation.id.as_str().into()),
         namespace: operation.namespace.as_str().into(),
         partition_id: origin.partition_id(),
         use_number,
         epoch: origin.epoch,
-        first_sequence,
+        first_sequence: signed(first_sequence),
         last_sequence: origin.sequence,
         outcome: outcome.code,
         facts: json::facts(outcome),
@@ -103,7 +112,9 @@ pub(super) fn note(
             Some(Value::Text(id)) => Some(id.as_str().into()),
             _ => None,
         }),
-        event_fields: event.map(json::fields),
+        event_fields: event.map(|_| json::fields(&fields)),
+        command,
+        arguments,
     });
     Ok(())
 }

@@ -38,6 +38,10 @@ record! {
         resource_id: Option<String>,
         /// The public fields of that event by name, such as its amount.
         event_fields: Option<serde_json::Value>,
+        /// What was asked: the command, as far as that can be told.
+        command: Option<String>,
+        /// Its arguments by name, as far as the log has them.
+        arguments: Option<serde_json::Value>,
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) use accounts::{AccountRow, EntryKind, EntryRow, HoldRow};
 pub(crate) use coupons::{CouponClaimRow, CouponLimitRow, CouponRow, CouponStatus};
 pub(crate) use markets::{MarketRow, MarketStatus, OrderRow, TradeRow};
 pub(crate) use openings::OpeningRow;
-pub(crate) use operations::{EventName, OperationRow};
+pub(crate) use operations::{CommandName, EventName, OperationRow};
 pub(crate) use packets::{CampaignRow, CampaignStatus, PacketClaimRow};
 pub(crate) use stock::{
     AvailabilityKind, AvailabilityRow, MovementKind, MovementRow, ReceiptRow, ReservationRow, ReturnRow,

@@ -1,5 +1,6 @@
 //! Rows of operations.
 
+use scarce_core::command::table as commands;
 use scarce_core::event::find;
 use scarce_core::outcome::Code;
 
@@ -18,6 +19,30 @@ impl Field for EventName {
 
     fn read(cell: Cell) -> Option<Self> {
         find(cell.text()?).map(|spec| Self(spec.name))
+    }
+}
+
+/// The name of a command, or [`CommandName::BATCH`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CommandName(pub(crate) &'static str);
+
+impl CommandName {
+    /// Several commands that were applied all or none.
+    pub(crate) const BATCH: Self = Self("MULTI");
+}
+
+impl Field for CommandName {
+    const KIND: ColumnKind = ColumnKind::Text;
+
+    fn cell(self) -> Cell {
+        Cell::Word(self.0)
+    }
+
+    fn read(cell: Cell) -> Option<Self> {
+        match cell.text()? {
+            text if text == Self::BATCH.0 => Some(Self::BATCH),
+            text => commands::find(text.as_bytes()).map(|spec| Self(spec.name)),
+        }
     }
 }
 
@@ -49,5 +74,7 @@ row! {
         event: Option<EventName>,
         resource_id: Option<Text>,
         event_fields: Option<Text>,
+        command: Option<CommandName>,
+        arguments: Option<Text>,
     }
 }

@@ -11,7 +11,10 @@ pub type Columns = BTreeMap<String, Vec<String>>;
 pub fn columns() -> Columns {
     let mut tables = Columns::new();
     let mut table = None;
-    let description = ["0001_tables", "0004_openings", "0005_support"].map(description).concat();
+    let description =
+        ["0001_tables", "0004_openings", "0005_support", "0006_commands"]
+            .map(description)
+            .concat();
     // Statements for one dialect change what is there.
     let statements = description.split_inclusive(";\n").filter(|statement| !statement.contains("{only "));
     for line in statements.flat_map(str::lines) {
