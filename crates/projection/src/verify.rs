@@ -7,6 +7,7 @@ mod scope;
 mod sums;
 
 use scarce_sql::Dialect;
+use sqlx::Error;
 
 use crate::rows::TABLES;
 use crate::store::Link;
@@ -33,6 +34,8 @@ pub struct Frozen {
     projection: Projection,
     link: Link,
     positions: Vec<ProjectedPosition>,
+    /// The last sequence of each partition of which a release wrote operations that did not write all of their columns.
+    undescribed: Vec<(u32, u64)>,
 }
 
 impl Projection {
@@ -48,8 +51,21 @@ impl Projection {
             link.run(sql).await.map_err(|error| store.failed(&error))?;
         }
         let positions = self.positions_by(&mut link).await?;
-        Ok(Frozen { projection: self.clone(), link, positions })
+        let undescribed = undescribed(&mut link).await.map_err(|error| store.failed(&error))?;
+        Ok(Frozen { projection: self.clone(), link, positions, undescribed })
     }
+}
+
+async fn undescribed(link: &mut Link) -> Result<Vec<(u32, u64)>, Error> {
+    let sql = "SELECT partition_id, complete_after FROM cursors WHERE complete_after IS NOT NULL";
+    let rows = link.fetch(sql, &[], &[ColumnKind::Integer; 2]).await?;
+    let pair = |row: &Vec<Cell>| match row.as_slice() {
+        [Cell::Integer(partition), Cell::Integer(sequence)] => {
+            Some((u32::try_from(*partition).ok()?, u64::try_from(*sequence).ok()?))
+        }
+        _ => None,
+    };
+    Ok(rows.iter().filter_map(pair).collect())
 }
 
 impl Frozen {
@@ -99,9 +115,19 @@ impl Frozen {
     ) -> Result<Compared, ProjectionError> {
         let made = replay.projection().store();
         let mut other = made.in_time(made.connect()).await?;
-        let compared = compare::compare(&mut self.link, &mut other, (scope, limit), go_on, None).await;
+        let scope = self.within(scope);
+        let compared = compare::compare(&mut self.link, &mut other, (&scope, limit), go_on, None).await;
         other.close().await;
         Ok(compared.map_err(|error| self.projection.store().failed(&error))?)
+    }
+
+    /// The scope without what earlier releases did not write.
+    fn within(&self, scope: &Scope) -> Scope {
+        let mut scope = scope.clone();
+        self.undescribed
+            .iter()
+            .for_each(|(partition, through)| scope.leave_undescribed(*partition, *through));
+        scope
     }
 
     /// Compares sums within the tables: what they tell of themselves where the log no longer tells it. The first

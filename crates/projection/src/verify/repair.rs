@@ -75,7 +75,8 @@ impl Projection {
         }
         let agreed = self.sums_agree(link).await?;
         let mut repaired = Repaired::default();
-        let done = compare::compare(link, made, (scope, 0), &mut |_| true, Some(&mut repaired)).await;
+        let scope = compared.within(scope);
+        let done = compare::compare(link, made, (&scope, 0), &mut |_| true, Some(&mut repaired)).await;
         done.map_err(|error| store.failed(&error))?;
         if agreed && !self.sums_agree(link).await? {
             return Ok(Repair::Unbalanced);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::compare::number;
+use super::compare::{number, value};
 use crate::table::{Cell, Table};
 
 /// Tables whose rows are of one event each: those of events before the beginning are not known.
@@ -16,6 +16,9 @@ const LEAVING: [&str; 2] = ["packet_claims", "receipts"];
 const UNTOLD: [&str; 6] =
     ["sequence", "operation_id", "reservation_id", "redeemed", "revoked", "exhausted_at_ms"];
 
+/// Columns of operations that earlier releases did not write.
+const DESCRIBING: [&str; 5] = ["event", "resource_id", "event_fields", "command", "arguments"];
+
 /// Which rows are compared. By default all are, with all of their columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
@@ -25,6 +28,8 @@ pub struct Scope {
     tables_begin: BTreeMap<u32, u64>,
     /// Partitions of which the log's state before its beginning is not the log's own: who keeps it may be wrong, too.
     hearsay: BTreeSet<u32>,
+    /// The last sequence of each partition up to which operations may lack [`DESCRIBING`], and no moves of the clock are recorded.
+    undescribed: BTreeMap<u32, u64>,
     /// Partitions that are not compared.
     left_out: BTreeSet<u32>,
 }
@@ -45,6 +50,11 @@ impl Scope {
     /// Says that what the log of a partition came to before its beginning was learned from someone who may be wrong.
     pub fn doubt(&mut self, partition: u32) {
         self.hearsay.insert(partition);
+    }
+
+    /// Says that an earlier release wrote the operations of a partition up to a sequence.
+    pub(super) fn leave_undescribed(&mut self, partition: u32, through: u64) {
+        self.undescribed.insert(partition, through);
     }
 
     /// Leaves a partition out.
@@ -123,8 +133,25 @@ impl Scope {
 
     /// Whether both sides can know a column of a row.
     pub(super) fn compares(&self, table: &Table, column: &str, row: &[Cell]) -> bool {
+        if self.is_undescribed(table, column, row) {
+            return false;
+        }
         let is_untold = || column.ends_with("at_ms") || UNTOLD.contains(&column);
         self.begins(table, row) == 0 || HISTORIES.contains(&table.name) || !is_untold()
+    }
+
+    /// Whether an earlier release wrote the row without the column.
+    fn is_undescribed(&self, table: &Table, column: &str, row: &[Cell]) -> bool {
+        if table.name != "operations" || !DESCRIBING.contains(&column) {
+            return false;
+        }
+        self.is_of_earlier_release(table, "last_sequence", row)
+            && value(table, row, column) == Some(&Cell::Null)
+    }
+
+    fn is_of_earlier_release(&self, table: &Table, column: &str, row: &[Cell]) -> bool {
+        let through = partition(table, row).and_then(|its| self.undescribed.get(&its)).copied();
+        number(table, row, column).zip(through).is_some_and(|(its, last)| its <= last)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod clocks;
+mod commands;
 mod histories;
 mod kills;
 mod kit;

@@ -7,6 +7,7 @@ use scarce_sql::Dialect;
 
 use crate::agreement;
 use crate::kit::{Database, DatabaseKind, Log, batch, dump, open, position, take};
+use crate::verifying::compare;
 
 const KINDS: [DatabaseKind; 3] = [DatabaseKind::Sqlite, DatabaseKind::Postgres, DatabaseKind::MariaDb];
 
@@ -135,9 +136,19 @@ async fn tables_of_the_version_before_keep_their_rows() {
         let projection = open(&database, 5).await;
         assert_eq!(kept().await, before, "{dialect:?}");
         let mut log = log;
-        log.run("ACCOUNT.OPEN late EUR");
+        log.run("ACCOUNT.OPEN late EUR ID late-1");
         take(&mut projection.consumer(0), &log.all()).await;
         agreement::check(&database, &log).await;
+        let old = database.figure("COUNT(*)", "FROM operations WHERE command IS NULL").await;
+        assert!(old.parse::<u64>().expect("a count") > 10, "{old}");
+        let found = compare(&projection, &log).await.differences;
+        // The history of what was sold out is of a later version, too, and is missing there.
+        assert!(found.iter().all(|its| its.table == "stock_availability"), "{dialect:?}: {found:?}");
+        database.run("UPDATE operations SET command = NULL WHERE operation_id = 'late-1'").await;
+        let found = compare(&projection, &log).await.differences;
+        let found = found.iter().filter(|its| its.table == "operations");
+        let found: Vec<_> = found.map(|its| (its.column, its.log.as_deref())).collect();
+        assert_eq!(found, [(Some("command"), Some("ACCOUNT.OPEN"))], "{dialect:?}");
     }
 }
 

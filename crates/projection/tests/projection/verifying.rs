@@ -16,7 +16,7 @@ fn shown(entries: &[Entry], after: u64) -> Vec<Vec<u8>> {
     events.take(7).map(|(_, event)| event.to_string().into_bytes()).collect()
 }
 
-async fn compare(projection: &Projection, log: &Log) -> Compared {
+pub async fn compare(projection: &Projection, log: &Log) -> Compared {
     let mut frozen = projection.freeze().await.expect("the database");
     let folder = tempfile::tempdir().expect("a folder");
     let replay = Replay::open(folder.path(), DEPLOYMENT).await.expect("a file");

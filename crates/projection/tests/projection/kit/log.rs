@@ -1,11 +1,14 @@
 //! Real logs: those that the state machine writes for random commands.
 
+use std::collections::{BTreeMap, HashMap};
+
 use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Effect};
 use scarce_core::event::{Entry, Position};
 use scarce_core::machine::{ClockChange, Machine, MachineAnswer};
 use scarce_core::outcome::{Outcome, Value};
 use scarce_core::state::StateSettings;
+use scarce_core::types::OperationId;
 use scarce_outflow::Batch;
 use scarce_sim::compare::envelope;
 use scarce_sim::random::{Random, Sequence, Step};
@@ -14,12 +17,22 @@ use scarce_sim::random::{Random, Sequence, Step};
 pub struct Log {
     pub machine: Machine,
     pub entries: Vec<Entry>,
+    /// What was sent under each id that was remembered, by the last sequence of its operation.
+    pub sent: BTreeMap<u64, Body>,
+    /// The same of operations that have not finished their steps.
+    begun: HashMap<OperationId, Body>,
     clock: u64,
 }
 
 impl Log {
     pub fn new(settings: StateSettings, partition: u32) -> Self {
-        Self { machine: Machine::new(settings, partition), entries: Vec::new(), clock: 1_700_000_000_000 }
+        Self {
+            machine: Machine::new(settings, partition),
+            entries: Vec::new(),
+            sent: BTreeMap::new(),
+            begun: HashMap::new(),
+            clock: 1_700_000_000_000,
+        }
     }
 
     /// The log of a random sequence.
@@ -53,7 +66,17 @@ impl Log {
         }
         let mut bytes = Vec::new();
         self.machine.submit(&envelope, self.clock, &mut bytes);
+        let before = self.entries.len();
         self.keep(&bytes);
+        for entry in &self.entries[before..] {
+            let Some(mark) = &entry.head.operation else { continue };
+            if envelope.common.operation.as_ref() == Some(&mark.id) {
+                self.begun.insert(mark.id.clone(), envelope.body.clone());
+            }
+            if let (Some(body), true) = (self.begun.get(&mark.id), entry.outcome.is_some()) {
+                self.sent.insert(entry.sequence_last(), body.clone());
+            }
+        }
     }
 
     fn keep(&mut self, bytes: &[u8]) {
