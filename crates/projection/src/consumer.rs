@@ -165,6 +165,7 @@ impl SqlConsumer {
             let mut link = self.link(own.take()).await?;
             match cursor::look(&mut link, &self.projection, self.partition).await {
                 Ok(cursor) => {
+                    self.projection.scales().write(&mut link).await?;
                     *own = Some(link);
                     return Ok(cursor);
                 }

@@ -14,6 +14,7 @@ pub(crate) static TABLES: TableSet = TableSet {
         include_str!("../migrations/0004_openings.sql"),
         include_str!("../migrations/0005_support.sql"),
         include_str!("../migrations/0006_commands.sql"),
+        include_str!("../migrations/0007_assets.sql"),
     ],
     remedies: Remedies {
         what: "such projection",

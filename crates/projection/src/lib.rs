@@ -18,6 +18,7 @@ pub mod history;
 mod opening;
 mod projection;
 mod rows;
+mod scales;
 mod shelf;
 mod store;
 mod table;

@@ -13,6 +13,7 @@ use crate::ProjectionError;
 use crate::consumer::SqlConsumer;
 use crate::description::TABLES;
 use crate::history::History;
+use crate::scales::Scales;
 use crate::store::{Address, Link};
 use crate::table::{Cell, ColumnKind};
 pub(crate) use emptying::MARK;
@@ -82,6 +83,7 @@ struct Inner {
     /// The one connection by which all consumers write into SQLite: it has one writer at a time, and a
     /// connection's cache of the file is stale after another one has written.
     writer: OwnLink,
+    scales: Scales,
 }
 
 impl Projection {
@@ -114,7 +116,7 @@ impl Projection {
     ) -> Result<Self, ProjectionError> {
         let store = Database::new_scratch(url, deployment_id, &TABLES, options.of_database())?;
         store.check().await?;
-        Ok(Self::of(store, options))
+        Ok(Self::of(store, options, Scales::default()))
     }
 
     /// Opens a projection that was in use before: nothing is created.
@@ -127,7 +129,7 @@ impl Projection {
         options: ProjectionOptions,
     ) -> Result<Self, ProjectionError> {
         let store = Database::open_existing(url, deployment_id, &TABLES, options.of_database()).await?;
-        Ok(Self::of(store, options))
+        Ok(Self::of(store, options, Scales::default()))
     }
 
     /// The same as [`Projection::open`], but connects on first use: consumers and readers report trouble until it is over.
@@ -136,7 +138,7 @@ impl Projection {
     /// When the address or the deployment's id is invalid.
     pub fn new(url: &str, deployment_id: &str, options: ProjectionOptions) -> Result<Self, ProjectionError> {
         let store = Database::new(url, deployment_id, &TABLES, options.of_database())?;
-        Ok(Self::of(store, options))
+        Ok(Self::of(store, options, Scales::default()))
     }
 
     /// Opens a projection that another process fills, for reading: creates and changes nothing.
@@ -145,11 +147,11 @@ impl Projection {
     /// When the address is invalid, the database does not answer, or has no projection.
     pub async fn open_read_only(url: &str, options: ProjectionOptions) -> Result<Self, ProjectionError> {
         let store = Database::open_read_only(url, &TABLES, options.of_database()).await?;
-        Ok(Self::of(store, options))
+        Ok(Self::of(store, options, Scales::default()))
     }
 
-    fn of(store: Database, options: ProjectionOptions) -> Self {
-        Self { inner: Arc::new(Inner { store, options, writer: OwnLink::default() }) }
+    pub(crate) fn of(store: Database, options: ProjectionOptions, scales: Scales) -> Self {
+        Self { inner: Arc::new(Inner { store, options, writer: OwnLink::default(), scales }) }
     }
 
     /// The consumer of a partition's log. Two consumers of one partition do no harm: one of them writes, and
@@ -247,6 +249,10 @@ impl Projection {
 
     pub(crate) fn store(&self) -> &Database {
         &self.inner.store
+    }
+
+    pub(crate) fn scales(&self) -> &Scales {
+        &self.inner.scales
     }
 
     pub(crate) fn options(&self) -> ProjectionOptions {

@@ -14,6 +14,7 @@ use super::memory::MemoryMax;
 use super::origins::Origins;
 use super::outflow::{Properties, SettlementChoice, SqlUrl};
 use super::reconciling::RepairLevel;
+use super::scales::AssetScales;
 use super::value::{DeploymentId, EngineChoice, Kind, Password, RedisUrl, Setting};
 
 /// One row of the table.
@@ -236,6 +237,8 @@ settings! {
         "The database that the log is projected into: sqlite://FILE, postgres://USER@HOST/DATABASE or mysql://USER@HOST/DATABASE.";
     sql_password: Option<Password>, "sql_password" = None, "PASSWORD" {}
         "The password of the database's user, where it is not in the address.";
+    sql_asset_scales: AssetScales, "sql_asset_scales" = None, "ASSET=DECIMALS,…" {}
+        "Of how many decimals the amounts of assets are, for the decimal columns of the projection's views.";
     "Webhooks and settlement":
     webhooks: bool, "webhooks" = Some("false"), "BOOL" {}
         "Send events to the endpoints that 'scarce webhooks' knows; needs sql.";

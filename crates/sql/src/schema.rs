@@ -8,7 +8,7 @@
 use crate::{Dialect, put};
 
 /// What the words mean in SQLite, PostgreSQL and MySQL. `$` is the text after the word in the braces.
-const WORDS: [(&str, [&str; 3]); 17] = [
+const WORDS: [(&str, [&str; 3]); 18] = [
     ("integer", ["INTEGER", "BIGINT", "BIGINT"]),
     // A row's number, assigned by the database.
     (
@@ -43,6 +43,17 @@ const WORDS: [(&str, [&str; 3]); 17] = [
     ),
     // An integer whose products may exceed 64 bits.
     ("wide", ["$", "$::NUMERIC", "CAST($ AS DECIMAL(20))"]),
+    // Minor units as a decimal number, with the scale of a row `d`; NULL where it is not known. It is exact: SQLite, which has
+    // no such numbers, gets a text.
+    (
+        "decimal",
+        [
+            "CASE WHEN d.scale > 0 THEN printf('%s%d.%0*d', CASE WHEN $ < 0 THEN '-' ELSE '' END, \
+             abs($) / d.minor_units, d.scale, abs($) % d.minor_units) WHEN d.scale = 0 THEN CAST($ AS TEXT) END",
+            "ROUND($::NUMERIC(38, 18) / d.minor_units, d.scale::INTEGER)",
+            "CAST(CAST($ AS DECIMAL(38, 18)) / d.minor_units AS DECIMAL(38, 18))",
+        ],
+    ),
     // `CREATE {replacing} VIEW`: SQLite replaces no view, so it must be dropped before.
     ("replacing", ["", "OR REPLACE", "OR REPLACE"]),
     // `{only sqlite}`, `{only postgres}`, `{only mysql}`: a statement for one of them, to change what is there.

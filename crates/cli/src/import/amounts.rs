@@ -2,31 +2,9 @@
 //! point.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
-use scarce_core::types::{INTEGER_MAX, Id};
-
-/// The maximum number of decimals of an asset.
-const DECIMALS_MAX: u8 = 18;
-
-/// The number of decimals of an asset's amounts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scale {
-    asset: String,
-    decimals: u8,
-}
-
-impl FromStr for Scale {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (asset, decimals) = text.split_once('=').ok_or("must be as EUR=2")?;
-        Id::parse(asset.as_bytes(), "the asset").map_err(|problem| problem.to_string())?;
-        let decimals = decimals.parse().ok().filter(|decimals| *decimals <= DECIMALS_MAX);
-        let decimals = decimals.ok_or_else(|| format!("decimals must be 0 to {DECIMALS_MAX}"))?;
-        Ok(Self { asset: asset.to_owned(), decimals })
-    }
-}
+use scarce_core::types::INTEGER_MAX;
+use scarce_settings::AssetScale;
 
 /// Parses amounts, and records how those of each asset were parsed.
 #[derive(Debug, Default)]
@@ -39,9 +17,9 @@ pub(super) struct Amounts {
 impl Amounts {
     /// # Errors
     /// When two scales are given for one asset.
-    pub(super) fn new(scales: &[Scale]) -> Result<Self, String> {
+    pub(super) fn new(scales: &[AssetScale]) -> Result<Self, String> {
         let mut amounts = Self::default();
-        for Scale { asset, decimals } in scales {
+        for AssetScale { asset, decimals } in scales {
             if amounts.scales.insert(asset.clone(), *decimals).is_some_and(|first| first != *decimals) {
                 return Err(format!("--scale is given twice for {asset}"));
             }
@@ -140,7 +118,7 @@ mod tests {
     use super::*;
 
     fn amounts(scales: &[&str]) -> Amounts {
-        let scales: Vec<Scale> = scales.iter().map(|scale| scale.parse().unwrap()).collect();
+        let scales: Vec<AssetScale> = scales.iter().map(|scale| scale.parse().unwrap()).collect();
         Amounts::new(&scales).unwrap()
     }
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use scarce_settings::AssetScale;
 
-use super::amounts::Scale;
 use super::redis::FromRedis;
 use crate::args::Target;
 use crate::setting_flags::RedisFlags;
@@ -98,7 +98,7 @@ pub struct Options {
     /// How many decimals amounts of an asset have in CSV, as EUR=2: then 12.21 is 1221 and 12 is 1200.
     /// Amounts of other assets are integers in minor units. May be repeated.
     #[arg(long = "scale", value_name = "ASSET=DECIMALS")]
-    pub scales: Vec<Scale>,
+    pub scales: Vec<AssetScale>,
     /// The name of this run: lines without an id get NAME-line, so that running the same file under the same
     /// name again changes nothing.
     #[arg(long, value_name = "NAME", value_parser = run_name)]

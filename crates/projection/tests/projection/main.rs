@@ -1,6 +1,7 @@
 //! The projection into real databases, of logs that the state machine wrote.
 
 mod agreement;
+mod assets;
 mod clocks;
 mod commands;
 mod histories;

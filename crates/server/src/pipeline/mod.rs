@@ -213,7 +213,9 @@ fn projection(engine: &dyn Engine, settings: &ServerSettings) -> Result<Option<P
     let Some(url) = settings.sql_url() else { return Ok(None) };
     let ids_kept_ms_min = engine.state_settings().window_ms_min;
     let options = ProjectionOptions { ids_kept_ms_min, ..ProjectionOptions::default() };
-    Projection::new(&url, engine.deployment_id(), options).map(Some)
+    let scales = settings.sql_asset_scales.0.iter().map(|its| (its.asset.clone(), its.decimals)).collect();
+    let projection = Projection::new(&url, engine.deployment_id(), options)?;
+    Ok(Some(projection.with_scales(scales)))
 }
 
 /// The mirror of an engine, if there is to be one.

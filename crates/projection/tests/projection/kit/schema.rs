@@ -12,7 +12,7 @@ pub fn columns() -> Columns {
     let mut tables = Columns::new();
     let mut table = None;
     let description =
-        ["0001_tables", "0004_openings", "0005_support", "0006_commands"]
+        ["0001_tables", "0004_openings", "0005_support", "0006_commands", "0007_assets"]
             .map(description)
             .concat();
     // Statements for one dialect change what is there.
@@ -43,7 +43,7 @@ pub fn columns() -> Columns {
 
 /// The names of the views.
 pub fn views() -> Vec<String> {
-    let description = ["0002_views", "0005_support"].map(description).concat();
+    let description = ["0002_views", "0005_support", "0007_assets"].map(description).concat();
     let name = |line: &str| {
         let rest =
             line.strip_prefix("CREATE VIEW ").or_else(|| line.strip_prefix("CREATE {replacing} VIEW "))?;
