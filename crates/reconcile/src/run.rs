@@ -16,6 +16,7 @@ use crate::fold::Fold;
 use crate::invariants::{self, Breach};
 use crate::mirror::{self, MirrorSide};
 use crate::report::{CheckKind, Finding, Reach, RepairReport, Report};
+use crate::rows::Replaying;
 use crate::settlement::Settlements;
 use crate::source::{EngineSource, LogSource};
 use crate::tables::{Feed, Tables};
@@ -149,7 +150,14 @@ impl<'s> Run<'s> {
                 let mut go_on =
                     || on_progress(ReconcileProgress { doing: "waiting for tables", partition: 0, done: 0 });
                 let wait = self.options.wait;
-                Some(Tables::freeze(self.handle, projection, self.sources.log, wait, &mut go_on)?)
+                let replaying = Replaying::open(self.handle, self.sources.log)?;
+                Some(Tables::freeze(
+                    self.handle,
+                    projection,
+                    self.sources.log,
+                    (replaying, wait),
+                    &mut go_on,
+                )?)
             }
             None => None,
         };

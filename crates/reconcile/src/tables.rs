@@ -14,6 +14,7 @@ use crate::ReconcileError;
 use crate::findings::Findings;
 use crate::fold::Fold;
 use crate::report::{CheckKind, EventPlace, Finding, RepairReport};
+use crate::rows::{Replaying, RowsReport};
 use crate::run::{GoOn, Mending};
 use crate::source::LogSource;
 use crate::trace::{Suspect, Suspicion};
@@ -36,6 +37,10 @@ pub(crate) struct Tables {
     left_out: Vec<String>,
     /// Whether nothing was written to them while they were waited for.
     stand_still: bool,
+    /// Partitions whose replay has begun with a state before.
+    begun: BTreeMap<u32, (SqlConsumer, Position)>,
+    /// Where the log of partitions begins that does not reach back.
+    begin_after: BTreeMap<u32, u64>,
     _folder: TempDir,
 }
 
@@ -50,12 +55,13 @@ pub(crate) struct Feed<'t> {
 }
 
 impl Tables {
-    /// Waits until the tables have what is in the log now, for a while, and takes them as they are then.
+    /// Waits until the tables have what is in the log now, for a while, and takes them as they are then, to be compared with a
+    /// replay.
     pub(crate) fn freeze(
         handle: &Handle,
         projection: &Projection,
         log: &mut dyn LogSource,
-        wait: Duration,
+        (replaying, wait): (Replaying, Duration),
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Self, ReconcileError> {
         let goals = (0..log.partitions()).map(|partition| Ok((partition, log.end(partition)?)));
@@ -79,8 +85,7 @@ impl Tables {
             // A timer is made where there is a runtime.
             handle.block_on(async { tokio::time::sleep(LOOK_INTERVAL).await });
         }
-        let folder = tempfile::tempdir().map_err(ReconcileError::Folder)?;
-        let replay = handle.block_on(Replay::open(folder.path(), log.deployment_id()))?;
+        let Replaying { replay, folder, begun } = replaying;
         let openings = handle.block_on(projection.openings())?;
         let frozen = handle.block_on(projection.freeze())?;
         let mut scope = Scope::default();
@@ -94,6 +99,8 @@ impl Tables {
             goals,
             left_out: Vec::new(),
             stand_still,
+            begun,
+            begin_after: BTreeMap::new(),
             _folder: folder,
         })
     }
@@ -144,9 +151,13 @@ impl Tables {
         log: &mut dyn LogSource,
         partition: u32,
     ) -> Result<Feed<'_>, ReconcileError> {
-        let mut consumer = self.replay.consumer(partition);
-        let base = log.base_image(partition)?;
-        let after = base.moment().position;
+        let (mut consumer, after, base) = match self.begun.remove(&partition) {
+            Some((consumer, after)) => (consumer, after, None),
+            None => {
+                let base = log.base_image(partition)?;
+                (self.replay.consumer(partition), base.moment().position, Some(base))
+            }
+        };
         let mut feed_after = Position::default();
         if after.sequence > self.goal(partition) {
             self.leave_out(
@@ -155,19 +166,50 @@ impl Tables {
             );
         } else if after.sequence > 0 {
             self.scope.begin_log(partition, after.sequence);
+            self.begin_after.insert(partition, after.sequence);
             if log.is_state_of_engine(partition) {
                 self.scope.doubt(partition);
             }
-            let begun = self.handle.block_on(consumer.begin_with(base));
-            begun.map_err(|trouble| ReconcileError::Replay { partition, what: trouble.to_string() })?;
+            if let Some(base) = base {
+                let begun = self.handle.block_on(consumer.begin_with(base));
+                begun.map_err(|trouble| ReconcileError::Replay { partition, what: trouble.to_string() })?;
+            }
             feed_after = after;
         }
         Ok(Feed { tables: self, partition, consumer, after: feed_after, waiting: Vec::new(), events: 0 })
     }
 
+    fn is_left_out(&self, partition: u32) -> bool {
+        self.scope.leaves_out(partition)
+    }
+
     fn leave_out(&mut self, partition: u32, why: &str) {
         self.scope.leave_out(partition);
         self.left_out.push(format!("partition {partition} was not compared: {why}"));
+    }
+
+    /// Compares every row that can be, and every sum, and reports them as they are.
+    pub(crate) fn compare_alone(
+        mut self,
+        limit: usize,
+        go_on: GoOn<'_>,
+    ) -> Result<RowsReport, ReconcileError> {
+        let mut is_stopped = false;
+        let mut go_on = |count| {
+            is_stopped = !go_on(count);
+            !is_stopped
+        };
+        let handle = self.handle.clone();
+        let comparing = self.frozen.compare_within(&self.replay, &self.scope, limit, &mut go_on);
+        let compared = handle.block_on(comparing)?;
+        if is_stopped {
+            return Err(ReconcileError::Stopped);
+        }
+        let wrong_sums = handle.block_on(self.frozen.check_sums(limit))?;
+        handle.block_on(self.frozen.close());
+        handle.block_on(self.replay.close());
+        let Self { begin_after, left_out, .. } = self;
+        Ok(RowsReport { compared, wrong_sums, begin_after, left_out, findings: Vec::new() })
     }
 
     /// Compares every row and, where the log does not reach back to its beginning, every sum.
@@ -193,6 +235,9 @@ impl Tables {
             return Err(ReconcileError::Stopped);
         }
         rows.compare(compared.rows);
+        if let Some(text) = compared.unproved_text() {
+            rows.note(text);
+        }
         rows.add_unlisted(compared.wrong_rows.saturating_sub(distinct_rows(&compared.differences)));
         let mut before = None;
         for difference in &compared.differences {
@@ -279,6 +324,21 @@ fn distinct_rows(differences: &[Difference]) -> u64 {
 }
 
 impl Feed<'_> {
+    /// The last sequence that was replayed, or that the replay begins with.
+    pub(crate) fn after(&self) -> u64 {
+        self.after.sequence
+    }
+
+    /// Whether the log does not reach back to where the tables are.
+    pub(crate) fn is_left_out(&self) -> bool {
+        self.tables.is_left_out(self.partition)
+    }
+
+    /// The last sequence in the tables.
+    pub(crate) fn goal(&self) -> u64 {
+        self.tables.goal(self.partition)
+    }
+
     /// Replays entries, as far as the tables are.
     pub(crate) fn take(&mut self, entries: &[Entry]) -> Result<(), ReconcileError> {
         let goal = self.tables.goal(self.partition);

@@ -1,7 +1,7 @@
 //! Two databases, row by row in the order of the keys.
 
 use std::cmp::Ordering;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use sqlx::Error;
 
@@ -50,6 +50,8 @@ pub struct Compared {
     pub wrong_rows: u64,
     /// The first differences.
     pub differences: Vec<Difference>,
+    /// How many rows of each table were compared with nothing, since the log no longer tells what they must be.
+    pub unproved: BTreeMap<&'static str, u64>,
 }
 
 /// Compares every table, as long as it shall go on, and puts rows right where that is wanted.
@@ -62,14 +64,14 @@ pub(super) async fn compare(
 ) -> Result<Compared, Error> {
     let (mut compared, mut told) = (Compared::default(), 0);
     for table in TABLES.iter().filter(|table| !scope.is_out(table)) {
-        let (mut left, mut right) = (Rows::new(table), Rows::new(table));
+        let (mut left, mut right) = (Rows::new(table, scope), Rows::new(table, scope));
         loop {
             let (its, made) = (left.peek(tables).await?, right.peek(log).await?);
             let order = match (its, made) {
                 (None, None) => break,
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
-                (Some(its), Some(made)) => order(table, its, made),
+                (Some(its), Some(made)) => order(scope.key_columns(table, its, made), its, made),
             };
             let its = left.next_if(order.is_le());
             let made = right.next_if(order.is_ge());
@@ -80,6 +82,8 @@ pub(super) async fn compare(
                 if let Some(repaired) = &mut repaired {
                     repaired.put(tables, table, (its, made), scope).await?;
                 }
+            } else {
+                compared.leave(table, u64::from(its.is_some()));
             }
             if compared.rows >= told + ROWS_AT_ONCE as u64 {
                 told = compared.rows;
@@ -88,11 +92,28 @@ pub(super) async fn compare(
                 }
             }
         }
+        compared.leave(table, left.earlier_uses);
     }
     Ok(compared)
 }
 
 impl Compared {
+    /// How many rows the log does not prove, in words.
+    #[must_use]
+    pub fn unproved_text(&self) -> Option<String> {
+        let counts: Vec<String> =
+            self.unproved.iter().map(|(table, count)| format!("{count} in {table}")).collect();
+        (!counts.is_empty()).then(|| {
+            format!("the log does not reach back far enough to prove these rows: {}", counts.join(", "))
+        })
+    }
+
+    fn leave(&mut self, table: &'static Table, count: u64) {
+        if count > 0 {
+            *self.unproved.entry(table.name).or_default() += count;
+        }
+    }
+
     fn note(
         &mut self,
         table: &'static Table,
@@ -148,7 +169,7 @@ impl RowPlace {
 }
 
 /// The value of a column.
-fn value<'r>(table: &Table, row: &'r [Cell], name: &str) -> Option<&'r Cell> {
+pub(super) fn value<'r>(table: &Table, row: &'r [Cell], name: &str) -> Option<&'r Cell> {
     row.get(table.columns.iter().position(|column| column.name == name)?)
 }
 
@@ -164,9 +185,9 @@ fn shown(table: &Table, row: &[Cell]) -> String {
     named.map(|(column, cell)| format!("{}={cell}", column.name)).collect::<Vec<_>>().join(" ")
 }
 
-/// The order of two rows by their keys. Texts are ordered as bytes, as every database does here.
-fn order(table: &Table, left: &[Cell], right: &[Cell]) -> Ordering {
-    let cells = left.iter().zip(right).take(table.key_columns);
+/// The order of two rows by so many columns of their keys. Texts are ordered as bytes, as every database does here.
+fn order(columns: usize, left: &[Cell], right: &[Cell]) -> Ordering {
+    let cells = left.iter().zip(right).take(columns);
     let each = cells.map(|(left, right)| match (left.text(), right.text()) {
         (Some(left), Some(right)) => left.as_bytes().cmp(right.as_bytes()),
         _ => left.integer().cmp(&right.integer()),
@@ -174,29 +195,50 @@ fn order(table: &Table, left: &[Cell], right: &[Cell]) -> Ordering {
     each.fold(Ordering::Equal, Ordering::then)
 }
 
-/// The rows of a table in the order of its key, a page at a time.
-struct Rows {
+/// The rows of a table in the order of its key, a page at a time. Where uses of names are not counted from the same beginning,
+/// only the last use of each name.
+struct Rows<'s> {
     table: &'static Table,
+    scope: &'s Scope,
     page: VecDeque<Vec<Cell>>,
     /// The key of the last row that was read.
     after: Option<Vec<Cell>>,
     has_more: bool,
+    /// How many rows were passed over because a later use of their name followed.
+    earlier_uses: u64,
 }
 
-impl Rows {
-    fn new(table: &'static Table) -> Self {
-        Self { table, page: VecDeque::new(), after: None, has_more: true }
+impl<'s> Rows<'s> {
+    fn new(table: &'static Table, scope: &'s Scope) -> Self {
+        Self { table, scope, page: VecDeque::new(), after: None, has_more: true, earlier_uses: 0 }
     }
 
     async fn peek(&mut self, link: &mut Link) -> Result<Option<&[Cell]>, Error> {
-        if self.page.is_empty() && self.has_more {
-            let kinds: Vec<ColumnKind> = self.table.kinds().collect();
-            let (sql, values) = self.statement();
-            self.page = link.fetch(&sql, &values, &kinds).await?.into();
-            self.has_more = self.page.len() == ROWS_AT_ONCE;
-            self.after = self.page.back().map(|row| row[..self.table.key_columns].to_vec());
+        self.fill(link, 1).await?;
+        while self.page.front().is_some_and(|row| self.scope.counts_last_use(self.table, row)) {
+            self.fill(link, 2).await?;
+            let name = self.table.lookup().len();
+            let is_used_again = self.page.get(1).is_some_and(|next| next[..name] == self.page[0][..name]);
+            if !is_used_again {
+                break;
+            }
+            self.page.pop_front();
+            self.earlier_uses += 1;
         }
         Ok(self.page.front().map(Vec::as_slice))
+    }
+
+    /// Reads until so many rows are there, if the table has them.
+    async fn fill(&mut self, link: &mut Link, rows: usize) -> Result<(), Error> {
+        while self.page.len() < rows && self.has_more {
+            let kinds: Vec<ColumnKind> = self.table.kinds().collect();
+            let (sql, values) = self.statement();
+            let read = link.fetch(&sql, &values, &kinds).await?;
+            self.has_more = read.len() == ROWS_AT_ONCE;
+            self.after = read.last().map(|row| row[..self.table.key_columns].to_vec()).or(self.after.take());
+            self.page.extend(read);
+        }
+        Ok(())
     }
 
     fn next_if(&mut self, is_due: bool) -> Option<Vec<Cell>> {

@@ -12,9 +12,22 @@ const HISTORIES: [&str; 6] =
 /// Tables with rows of records that leave the state after a while, and stay in the tables.
 const LEAVING: [&str; 2] = ["packet_claims", "receipts"];
 
-/// Columns that a state does not tell, whatever their table. Times, which it does not tell either, end otherwise.
-const UNTOLD: [&str; 6] =
-    ["sequence", "operation_id", "reservation_id", "redeemed", "revoked", "exhausted_at_ms"];
+/// Columns that a state does not tell, whatever their table. Times, which it does not tell either, end otherwise. Of a hold
+/// only the rest is told, of an order not which trades filled it.
+const UNTOLD: [&str; 12] = [
+    "sequence",
+    "operation_id",
+    "reservation_id",
+    "redeemed",
+    "revoked",
+    "exhausted_at_ms",
+    "use_number",
+    "captured",
+    "amount_placed",
+    "quantity_placed",
+    "first_trade",
+    "last_trade",
+];
 
 /// Columns of operations that earlier releases did not write.
 const DESCRIBING: [&str; 5] = ["event", "resource_id", "event_fields", "command", "arguments"];
@@ -62,6 +75,12 @@ impl Scope {
         self.left_out.insert(partition);
     }
 
+    /// Whether a partition is left out.
+    #[must_use]
+    pub fn leaves_out(&self, partition: u32) -> bool {
+        self.left_out.contains(&partition)
+    }
+
     fn begins(&self, table: &Table, row: &[Cell]) -> u64 {
         let Some(partition) = partition(table, row) else { return 0 };
         self.log_begins_of(partition).max(self.tables_begin_of(partition))
@@ -81,10 +100,24 @@ impl Scope {
         table.name == "openings" && begins.any(|begins| *begins > 0)
     }
 
+    /// Whether uses of the name of such a row are not counted from the same beginning: only the last use can be compared.
+    pub(super) fn counts_last_use(&self, table: &Table, row: &[Cell]) -> bool {
+        table.has_uses && self.begins(table, row) > 0
+    }
+
+    /// By how many columns of their keys two rows are the same.
+    pub(super) fn key_columns(&self, table: &Table, its: &[Cell], made: &[Cell]) -> usize {
+        let is_by_name = [its, made].iter().any(|row| self.counts_last_use(table, row));
+        if is_by_name { table.lookup().len() } else { table.key_columns }
+    }
+
     /// Whether both sides can know a row that at least one of them has.
     pub(super) fn is_in(&self, table: &Table, its: Option<&[Cell]>, made: Option<&[Cell]>) -> bool {
         let knows = |row: Option<&[Cell]>| row.is_none_or(|row| self.knows(table, row));
-        knows(its) && knows(made) && !self.may_have_left(table, its, made)
+        knows(its)
+            && knows(made)
+            && !self.may_have_left(table, its, made)
+            && !self.may_have_ended(table, its, made)
     }
 
     fn knows(&self, table: &Table, row: &[Cell]) -> bool {
@@ -93,12 +126,28 @@ impl Scope {
         }
         match self.begins(table, row) {
             0 => true,
-            // Which use of a name it is cannot be known.
-            _ if table.has_uses => false,
+            begins if table.name == "operations" => {
+                number(table, row, "first_sequence").is_none_or(|sequence| sequence > begins)
+            }
             begins if HISTORIES.contains(&table.name) => {
                 number(table, row, "sequence").is_none_or(|sequence| sequence > begins)
             }
             _ => true,
+        }
+    }
+
+    /// Whether the other side has no such hold, reservation or order because it began with a state in which that had ended: what
+    /// is open is in any state.
+    fn may_have_ended(&self, table: &Table, its: Option<&[Cell]>, made: Option<&[Cell]>) -> bool {
+        let has_ended =
+            |row: &[Cell]| value(table, row, "ended_at_ms").is_some_and(|cell| *cell != Cell::Null);
+        match (its, made) {
+            (Some(row), None) => self.counts_last_use(table, row) && has_ended(row),
+            (None, Some(row)) => {
+                let tables_begin = partition(table, row).map_or(0, |its| self.tables_begin_of(its));
+                table.has_uses && tables_begin > 0 && has_ended(row)
+            }
+            _ => false,
         }
     }
 
@@ -122,6 +171,8 @@ impl Scope {
         let is_behind = number(table, row, "sequence").is_some_and(|sequence| sequence > begins);
         match made {
             _ if begins == 0 => true,
+            // Which use of the name it is cannot be known.
+            _ if table.has_uses => false,
             // Nobody could make it again.
             None => is_behind,
             Some(_) => {
