@@ -103,6 +103,13 @@ some_flags! {
 }
 
 some_flags! {
+    /// The flags of whatever compares that database with an engine.
+    SqlStateFlags |key| {
+        key == "sql" || key.starts_with("sql_") || key == "data" || key == "engine" || key.starts_with("redis_") || OF_REDIS.contains(&key)
+    }
+}
+
+some_flags! {
     /// The flags of whatever works on what consumers have made of the log.
     StoreFlags |key| ["kafka", "mirror", "sql"].iter().any(|its| key == *its || key.starts_with(&format!("{its}_")))
 }

@@ -1,4 +1,5 @@
-//! `scarce projection verify`: compares the tables with what the log of the running server makes of them.
+//! `scarce projection verify`: compares the tables with what the log of the running server makes of them, and where its
+//! beginning is gone, with the state that it goes on from.
 
 use std::io::Write;
 
@@ -6,6 +7,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use scarce_client::{Client, Extent, Info};
 use scarce_projection::{Compared, Difference, Frozen, Projection, ProjectionOptions, Replay};
+use scarce_reconcile::{LogSource, Options, ReconcileProgress, RowsReport, compare_rows};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
@@ -13,7 +15,8 @@ use super::super::args::Target;
 use super::super::config::{load, sql_url};
 use super::super::files::print_rows;
 use super::super::{Ended, Exit, Failed};
-use crate::setting_flags::SqlFlags;
+use crate::reconcile::logs::of_server;
+use crate::setting_flags::SqlStateFlags;
 
 /// How many events are asked for at a time.
 const EVENTS_COUNT: &str = "2000";
@@ -22,8 +25,8 @@ const EVENTS_COUNT: &str = "2000";
 #[derive(Debug, Args)]
 pub struct Verify {
     #[command(flatten)]
-    /// Which database.
-    pub database: SqlFlags,
+    /// Which database; and where the engine's data is, for a log that no longer reaches back to its beginning.
+    pub settings: SqlStateFlags,
     /// Which server.
     #[command(flatten)]
     pub target: Target,
@@ -38,43 +41,103 @@ pub struct Verify {
 const COLUMNS: [&str; 5] = ["table", "key", "column", "tables", "log"];
 
 pub(super) fn run(options: &Verify) -> Ended {
-    let url = sql_url(&load(&options.database.0)?.settings)?;
+    let settings = load(&options.settings.0)?.settings;
+    let url = sql_url(&settings)?;
     let mut client = options.target.connect()?;
     let server = Info::ask(&mut client)?;
-    let found = Runtime::new()?.block_on(async {
-        let projection = Projection::open_read_only(&url, ProjectionOptions::default()).await?;
-        if projection.deployment_id() != server.deployment_id {
-            let text = format!(
-                "{} holds the log of deployment {}, and the server is {}; name the database of this server",
-                projection.database(),
-                projection.deployment_id(),
-                server.deployment_id
-            );
-            return Err(Failed::text(Exit::Usage, text));
+    let runtime = Runtime::new()?;
+    let projection = runtime.block_on(Projection::open_read_only(&url, ProjectionOptions::default()))?;
+    if projection.deployment_id() != server.deployment_id {
+        let text = format!(
+            "{} holds the log of deployment {}, and the server is {}; name the database of this server",
+            projection.database(),
+            projection.deployment_id(),
+            server.deployment_id
+        );
+        return Err(Failed::text(Exit::Usage, text));
+    }
+    let mut frozen = runtime.block_on(projection.freeze())?;
+    let limit = usize::from(options.limit);
+    let Some(trimmed) = trimmed(&frozen, &server) else {
+        let compared = runtime.block_on(compare(&mut frozen, &mut client, &server, limit))?;
+        runtime.block_on(frozen.close());
+        return report(&compared, options.json);
+    };
+    match of_server(&settings, &server, client) {
+        Ok(mut log) => {
+            runtime.block_on(frozen.close());
+            let rows = compare_with_state(&runtime, &projection, &mut *log, limit)?;
+            report_rows(&rows, options.json)
         }
-        let mut frozen = projection.freeze().await?;
-        let limit = options.limit.into();
-        let found = match trimmed(&frozen, &server) {
-            None => Found::Compared(compare(&mut frozen, &mut client, &server, limit).await?),
-            Some(trimmed) => Found::Sums(trimmed, frozen.check_sums(limit).await?),
-        };
-        frozen.close().await;
-        Ok(found)
-    })?;
-    match found {
-        Found::Compared(compared) => report(&compared, options.json),
-        Found::Sums(trimmed, (differences, count)) => {
-            report_sums(&trimmed, (&differences, count), options.json)
+        Err(why) => {
+            let (differences, count) = runtime.block_on(frozen.check_sums(limit))?;
+            runtime.block_on(frozen.close());
+            let text = format!(
+                "{trimmed}, so only sums were compared. To compare rows, too, name the engine's data (--data, or --engine redis \
+                 with --redis-url): {}",
+                why.message
+            );
+            report_sums(&text, (&differences, count), options.json)
         }
     }
 }
 
-/// What could be compared.
-enum Found {
-    /// Every row with the log.
-    Compared(Compared),
-    /// Sums within the tables, and how many do not agree; why no more.
-    Sums(String, (Vec<Difference>, u64)),
+/// Compares the rows with the log and with the state that it goes on from.
+fn compare_with_state(
+    runtime: &Runtime,
+    projection: &Projection,
+    log: &mut dyn LogSource,
+    limit: usize,
+) -> Result<RowsReport, Failed> {
+    let bar = ProgressBar::new_spinner();
+    let mut show = |progress: ReconcileProgress| {
+        bar.set_position(progress.done);
+        true
+    };
+    let options = Options { limit, ..Options::default() };
+    let rows = compare_rows(runtime.handle(), projection, log, options, &mut show);
+    bar.finish_and_clear();
+    Ok(rows?)
+}
+
+/// Reports rows that were compared with a log without its beginning.
+fn report_rows(rows: &RowsReport, is_json: bool) -> Ended {
+    let mut err = std::io::stderr().lock();
+    for (partition, after) in &rows.begin_after {
+        writeln!(
+            err,
+            "the log of partition {partition} begins at {}: compared with the state at {after}",
+            after + 1
+        )?;
+    }
+    if let Some(unproved) = rows.compared.unproved_text() {
+        writeln!(err, "{unproved}")?;
+    }
+    rows.left_out.iter().try_for_each(|why| writeln!(err, "{why}"))?;
+    let (sums, wrong_sums) = &rows.wrong_sums;
+    let mut found: Vec<Value> = rows.compared.differences.iter().chain(sums).map(row).collect();
+    found.extend(rows.findings.iter().map(|its| {
+        json!({ "table": "cursors", "key": its.partition, "column": its.field, "tables": its.found, "log": its.expected })
+    }));
+    if !found.is_empty() {
+        print_rows(&found, &COLUMNS, is_json)?;
+        let wrong_rows = rows.compared.wrong_rows;
+        writeln!(
+            err,
+            "{wrong_rows} rows are missing, unexpected or changed, and {wrong_sums} sums do not agree"
+        )?;
+        writeln!(err, "'scarce reconcile' says since which event; it can put rows right, too, see --repair")?;
+        return Ok(Exit::Broken);
+    }
+    if !rows.left_out.is_empty() {
+        writeln!(
+            err,
+            "see with 'scarce projection status' whether the tables are behind, and repeat this once they are not"
+        )?;
+        return Ok(Exit::Failed);
+    }
+    writeln!(err, "{} rows are as log and state make them, and all sums agree", rows.compared.rows)?;
+    Ok(Exit::Done)
 }
 
 /// Which log no longer reaches back to its first event.
@@ -82,10 +145,7 @@ fn trimmed(frozen: &Frozen, server: &Info) -> Option<String> {
     let first = |partition| server.partitions.get(partition).map_or(1, |Extent { first, .. }| *first);
     let its = frozen.positions().iter().find(|its| first(&its.partition) > 1)?;
     let begins_at = first(&its.partition);
-    Some(format!(
-        "the log of partition {} begins at sequence {begins_at}, so only sums were compared",
-        its.partition
-    ))
+    Some(format!("the log of partition {} begins at sequence {begins_at}", its.partition))
 }
 
 fn report_sums(trimmed: &str, (differences, count): (&[Difference], u64), is_json: bool) -> Ended {

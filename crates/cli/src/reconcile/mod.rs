@@ -2,6 +2,7 @@
 
 mod adjust;
 mod books;
+pub(crate) mod logs;
 mod port;
 mod sources;
 

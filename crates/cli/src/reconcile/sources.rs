@@ -1,12 +1,8 @@
 //! What is compared, by the settings of the server.
 
-use std::sync::Arc;
-
 use scarce_client::Info;
 use scarce_delivery::{DatabaseError, Delivery, DeliveryError, DeliveryOptions};
-use scarce_engine::Engine;
 use scarce_engine_embedded::lock::{DirectoryLock, LockError};
-use scarce_engine_redis::{RedisEngine, RedisSettings, inspect};
 use scarce_mirror::Mirror;
 use scarce_projection::{Projection, ProjectionOptions};
 use scarce_reconcile::{
@@ -16,6 +12,7 @@ use scarce_server::pipeline::{SQL, kafka::event_copy};
 use scarce_settings::{EngineChoice, ServerSettings};
 use tokio::runtime::Runtime;
 
+use super::logs::{ends_by, redis_engine};
 use super::port::Port;
 use crate::call::connect_to;
 use crate::{Exit, Failed};
@@ -145,12 +142,6 @@ fn embedded(settings: &ServerSettings) -> Result<Opened, Failed> {
         return Ok(opened);
     }
     let (port, info) = (Port::new(connect_to(settings)?)?, Info::ask(&mut connect_to(settings)?)?);
-    let mut client = connect_to(settings)?;
-    let ends = move |partition| {
-        let info =
-            Info::ask(&mut client).map_err(|error| ReconcileError::Unanswered { what: error.to_string() })?;
-        Ok(info.partitions.get(&partition).and_then(|extent| extent.last))
-    };
     let log = FilesLog::open(&settings.data, true).map_err(|error| Failed::new(Exit::Failed, &error))?;
     if info.deployment_id != log.deployment_id() {
         let text = format!(
@@ -162,26 +153,13 @@ fn embedded(settings: &ServerSettings) -> Result<Opened, Failed> {
         return Err(Failed::text(Exit::Usage, text));
     }
     opened.served_by = Some(format!("the server on {}", settings.data.display()));
-    opened.log = Box::new(log.with_ends(Box::new(ends)));
+    opened.log = Box::new(log.with_ends(ends_by(connect_to(settings)?)));
     opened.engine = Some(Box::new(port));
     Ok(opened)
 }
 
 fn redis(settings: &ServerSettings) -> Result<Opened, Failed> {
-    let settings = settings.redis().map_err(|error| Failed::text(Exit::Usage, error))?;
-    let settings = RedisSettings { sweeps: false, ..settings };
-    let found = inspect::inspect(&settings)?;
-    // What is not whole serves nothing, and could not be compared: that is a difference, and no server that is away.
-    if !found.damages.is_empty() {
-        return Err(Failed::text(Exit::Broken, found.damages.join("\n")));
-    }
-    // To open an engine creates a deployment where there is none.
-    if found.deployment.is_none() {
-        let text =
-            format!("there is no deployment behind '{}' in this Redis; see --redis-prefix", settings.prefix);
-        return Err(Failed::text(Exit::Usage, text));
-    }
-    let engine: Arc<dyn Engine> = Arc::new(RedisEngine::open(settings)?);
+    let engine = redis_engine(settings)?;
     let served = Served::new(engine.clone());
     let mut opened = Opened::of(Box::new(served.clone()));
     opened.engine = Some(Box::new(served));
