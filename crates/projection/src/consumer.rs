@@ -264,7 +264,7 @@ impl SqlConsumer {
         // First of all, so that another writer of these rows waits, or is detected.
         cursor::advance(link, &self.projection, self.partition, (from, reached.clone()), now).await?;
         fold.want(batch);
-        loading::load(link, &mut fold.tables).await?;
+        loading::load(link, &mut fold.tables, self.partition).await?;
         fold.apply(batch).map_err(Misfit::from)?;
         for sheet in fold.tables.sheets() {
             link.write(&sheet).await?;

@@ -15,6 +15,7 @@ pub(crate) static TABLES: TableSet = TableSet {
         include_str!("../migrations/0005_support.sql"),
         include_str!("../migrations/0006_commands.sql"),
         include_str!("../migrations/0007_assets.sql"),
+        include_str!("../migrations/0008_clock_moves.sql"),
     ],
     remedies: Remedies {
         what: "such projection",

@@ -4,6 +4,7 @@ mod compare;
 mod repair;
 mod replay;
 mod scope;
+mod stamps;
 mod sums;
 
 use scarce_sql::Dialect;
@@ -130,14 +131,18 @@ impl Frozen {
         scope
     }
 
-    /// Compares sums within the tables: what they tell of themselves where the log no longer tells it. The first
-    /// differences of each kind, up to `limit`, and how many there are.
+    /// Compares sums within the tables, and stamps with those before them: what they tell of themselves where the log no longer
+    /// tells it. The first differences of each kind, up to `limit`, and how many there are.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn check_sums(&mut self, limit: usize) -> Result<(Vec<Difference>, u64), ProjectionError> {
-        let found = sums::check(&mut self.link, limit).await;
-        Ok(found.map_err(|error| self.projection.store().failed(&error))?)
+        let failed = |error| self.projection.store().failed(&error);
+        let (mut found, mut count) = sums::check(&mut self.link, limit).await.map_err(failed)?;
+        let (falling, of_these) = stamps::check(&mut self.link, limit).await.map_err(failed)?;
+        found.extend(falling);
+        count += of_these;
+        Ok((found, count))
     }
 
     /// Ends reading.

@@ -6,13 +6,13 @@ use crate::fold::tables::{Tables, each_shelf};
 use crate::rows::OperationRow;
 use crate::shelf::{Shelf, key_of};
 use crate::store::{Link, Sheets};
-use crate::table::{Cell, Row};
+use crate::table::{Cell, ColumnKind, Row};
 
 /// Loads them, with one query for each table.
-pub(super) async fn load(link: &mut Link, tables: &mut Tables) -> Result<(), Error> {
+pub(super) async fn load(link: &mut Link, tables: &mut Tables, partition: u32) -> Result<(), Error> {
     each_shelf!(tables, shelf => load_shelf(link, shelf).await?);
     load_returned(link, tables).await?;
-    load_uses(link, tables).await
+    load_uses(link, tables, partition).await
 }
 
 async fn load_shelf<R: Row + Clone>(link: &mut Link, shelf: &mut Shelf<R>) -> Result<(), Error> {
@@ -36,8 +36,14 @@ async fn load_returned(link: &mut Link, tables: &mut Tables) -> Result<(), Error
     Ok(())
 }
 
-async fn load_uses(link: &mut Link, tables: &mut Tables) -> Result<(), Error> {
+async fn load_uses(link: &mut Link, tables: &mut Tables, partition: u32) -> Result<(), Error> {
     let wanted = tables.uses.wanted();
+    if !wanted.is_empty() {
+        let sql = "SELECT sequence FROM clock_moves WHERE partition_id = ? ORDER BY sequence DESC LIMIT 1";
+        let last = link.fetch(sql, &[Cell::from(i64::from(partition))], &[ColumnKind::Integer]).await?;
+        let last = last.first().and_then(|row| row.first()?.integer());
+        last.into_iter().for_each(|sequence| tables.uses.note_move(sequence));
+    }
     for cells in link.read(OperationRow::TABLE, &wanted).await? {
         let key = key_of(&cells[..OperationRow::TABLE.lookup().len()]);
         tables.uses.take_in(key, &read(cells)?);

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod asked;
+mod clock;
 pub(crate) mod coupons;
 mod holds;
 mod json;
@@ -241,8 +242,10 @@ fn apply(tables: &mut Tables, event: &Event, origin: &Origin<'_>) -> Result<(), 
         Event::Packets(event) => packets::apply(tables, event, origin),
         Event::Coupon(event) => coupons::apply(tables, event, origin),
         Event::Market(event) => markets::apply(tables, event, origin),
-        // The clock is not a row of anything.
-        Event::Clock(_) => Ok(()),
+        Event::Clock(event) => {
+            clock::apply(tables, event, origin);
+            Ok(())
+        }
         // Operations are recorded for the entry as a whole.
         Event::Operation(
             OperationEvent::OperationRefused(_)

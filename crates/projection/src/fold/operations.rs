@@ -25,8 +25,17 @@ pub(crate) struct Uses {
     /// For how many more batches earlier uses are looked up.
     careful: u32,
     wanted: HashMap<CompactString, Vec<Cell>, Hash>,
-    /// The last use and its stamp.
-    known: HashMap<CompactString, (i64, i64), Hash>,
+    known: HashMap<CompactString, LastUse, Hash>,
+    /// The last move of the clock: times before it do not tell how long an id was kept.
+    moved_at: i64,
+}
+
+/// The last use of an id.
+#[derive(Clone, Copy, Debug)]
+struct LastUse {
+    number: i64,
+    at_ms: i64,
+    sequence: i64,
 }
 
 /// For how many batches earlier uses are looked up after one was found: there may be more of them.
@@ -55,7 +64,13 @@ impl Uses {
     }
 
     pub(crate) fn take_in(&mut self, key: CompactString, last: &OperationRow) {
-        self.known.insert(key, (last.use_number, last.at_ms));
+        let OperationRow { use_number: number, at_ms, last_sequence: sequence, .. } = *last;
+        self.known.insert(key, LastUse { number, at_ms, sequence });
+    }
+
+    /// Notes that the clock was moved at a sequence.
+    pub(crate) fn note_move(&mut self, sequence: i64) {
+        self.moved_at = self.moved_at.max(sequence);
     }
 
     pub(crate) fn settle(&mut self) {
@@ -81,14 +96,16 @@ pub(super) fn note(
     let mut use_number = 1;
     if tables.uses.is_careful() {
         let key = key_of(&cells(operation, origin.partition));
-        if let Some((last, at_ms)) = tables.uses.known.get(&key) {
+        if let Some(LastUse { number, at_ms, sequence }) = tables.uses.known.get(&key).copied() {
             let spot = origin.row("operations", &operation.id);
-            // A clock that was ahead may have been put right since: then the times do not tell how long it was kept.
-            let is_kept = *at_ms <= origin.at_ms && origin.at_ms - at_ms < kept_ms_min;
+            // Earlier releases recorded no moves, so that a time before is believed, too.
+            let is_comparable = sequence >= tables.uses.moved_at && at_ms <= origin.at_ms;
+            let is_kept = is_comparable && origin.at_ms - at_ms < kept_ms_min;
             spot.holds(!is_kept, || format!("it was used at {at_ms} and is used again at {}", origin.at_ms))?;
-            use_number = last + 1;
+            use_number = number + 1;
         }
-        tables.uses.known.insert(key, (use_number, origin.at_ms));
+        let used = LastUse { number: use_number, at_ms: origin.at_ms, sequence: origin.sequence };
+        tables.uses.known.insert(key, used);
     }
     let event = entry.events.first();
     let fields = event.map(|event| event.fields()).unwrap_or_default();

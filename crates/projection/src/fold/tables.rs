@@ -3,9 +3,9 @@
 use std::mem::take;
 
 use crate::rows::{
-    AccountRow, AvailabilityRow, CampaignRow, CouponClaimRow, CouponLimitRow, CouponRow, EntryRow, HoldRow,
-    MarketRow, MovementRow, OperationRow, OrderRow, PacketClaimRow, ReceiptRow, ReservationRow, ReturnRow,
-    StockRow, TradeRow,
+    AccountRow, AvailabilityRow, CampaignRow, ClockMoveRow, CouponClaimRow, CouponLimitRow, CouponRow,
+    EntryRow, HoldRow, MarketRow, MovementRow, OperationRow, OrderRow, PacketClaimRow, ReceiptRow,
+    ReservationRow, ReturnRow, StockRow, TradeRow,
 };
 use crate::shelf::Shelf;
 use crate::table::{Manner, Row, Sheet};
@@ -35,6 +35,7 @@ pub(crate) struct Tables {
     pub(crate) packet_claims: Vec<PacketClaimRow>,
     pub(crate) trades: Vec<TradeRow>,
     pub(crate) operations: Vec<OperationRow>,
+    pub(crate) clock_moves: Vec<ClockMoveRow>,
     /// Which units were returned before.
     pub(crate) returned: Returned,
     /// How often operation ids were used before.
@@ -116,6 +117,7 @@ impl Tables {
             packet_claims: Vec::new(),
             trades: Vec::new(),
             operations: Vec::new(),
+            clock_moves: Vec::new(),
             returned: Returned::default(),
             uses: Uses::default(),
         }
@@ -131,6 +133,7 @@ impl Tables {
             new(&mut self.packet_claims),
             new(&mut self.trades),
             new(&mut self.operations),
+            new(&mut self.clock_moves),
         ];
         each_shelf!(self, shelf => sheets.extend(shelf.sheets()));
         sheets.retain(|sheet| sheet.rows() > 0);

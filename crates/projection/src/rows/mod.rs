@@ -1,6 +1,7 @@
 //! The rows of every table.
 
 mod accounts;
+mod clock;
 mod coupons;
 mod markets;
 mod openings;
@@ -9,6 +10,7 @@ mod packets;
 mod stock;
 
 pub(crate) use accounts::{AccountRow, EntryKind, EntryRow, HoldRow};
+pub(crate) use clock::ClockMoveRow;
 pub(crate) use coupons::{CouponClaimRow, CouponLimitRow, CouponRow, CouponStatus};
 pub(crate) use markets::{MarketRow, MarketStatus, OrderRow, TradeRow};
 pub(crate) use openings::OpeningRow;
@@ -42,4 +44,5 @@ pub(crate) const TABLES: &[&Table] = &[
     TradeRow::TABLE,
     OperationRow::TABLE,
     OpeningRow::TABLE,
+    ClockMoveRow::TABLE,
 ];

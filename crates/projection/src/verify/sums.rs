@@ -132,14 +132,14 @@ pub(super) async fn check(link: &mut Link, limit: usize) -> Result<(Vec<Differen
 }
 
 /// A statement that finds rows: their columns, and which.
-struct WrongRows {
-    columns: String,
-    from: String,
+pub(super) struct WrongRows {
+    pub(super) columns: String,
+    pub(super) from: String,
 }
 
 impl WrongRows {
     /// The first rows, and how many there are.
-    async fn fetch(self, link: &mut Link, limit: usize) -> Result<(Vec<Vec<Cell>>, u64), Error> {
+    pub(super) async fn fetch(self, link: &mut Link, limit: usize) -> Result<(Vec<Vec<Cell>>, u64), Error> {
         let Self { columns, from } = self;
         let sql = format!("SELECT {columns} {from} LIMIT {limit}");
         let rows = link.fetch(&sql, &[], &[ColumnKind::Text; 3]).await?;
@@ -208,22 +208,22 @@ impl Sum {
     }
 }
 
-fn cells(row: &[Cell]) -> [Option<String>; 3] {
+pub(super) fn cells(row: &[Cell]) -> [Option<String>; 3] {
     [0, 1, 2].map(|at| row.get(at).and_then(Cell::text).map(str::to_owned))
 }
 
 /// Values as texts: the type of a sum differs from database to database.
 #[derive(Clone, Copy)]
-struct Text(Dialect);
+pub(super) struct Text(pub(super) Dialect);
 
 impl Text {
-    fn of(self, value: &str) -> String {
+    pub(super) fn of(self, value: &str) -> String {
         let kind = if self.0 == Dialect::MySql { "CHAR" } else { "TEXT" };
         format!("CAST({value} AS {kind})")
     }
 
     /// Values with spaces in between.
-    fn list<S: AsRef<str>>(self, values: &[S]) -> String {
+    pub(super) fn list<S: AsRef<str>>(self, values: &[S]) -> String {
         let texts: Vec<String> = values.iter().map(|value| self.of(value.as_ref())).collect();
         match self.0 {
             Dialect::MySql => format!("CONCAT_WS(' ', {})", texts.join(", ")),

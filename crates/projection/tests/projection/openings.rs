@@ -119,6 +119,7 @@ async fn tables_of_the_version_before_keep_their_rows() {
             if dialect == Dialect::Postgres { "DROP TABLE assets CASCADE" } else { "DROP TABLE assets" };
         for undone in [
             "DROP TABLE openings",
+            "DROP TABLE clock_moves",
             "DROP VIEW ledger",
             "DROP VIEW balance_sheet",
             "DROP VIEW account_balances",

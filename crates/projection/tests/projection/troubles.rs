@@ -113,12 +113,12 @@ async fn tables_of_a_newer_release_are_refused() {
     for kind in KINDS {
         let database = Database::new(kind);
         drop(open(&database, 5).await);
-        database.run("UPDATE _sqlx_migrations SET version = 99 WHERE version = 7").await;
+        database.run("UPDATE _sqlx_migrations SET version = 99 WHERE version = 8").await;
         let refusal = Projection::open(database.url(), DEPLOYMENT, ProjectionOptions::default())
             .await
             .expect_err("newer");
         assert!(
-            matches!(refusal, ProjectionError::Database(DatabaseError::Newer { found: 99, known: 7, .. })),
+            matches!(refusal, ProjectionError::Database(DatabaseError::Newer { found: 99, known: 8, .. })),
             "{refusal}"
         );
         assert!(refusal.to_string().contains("start the newer release"), "{refusal}");

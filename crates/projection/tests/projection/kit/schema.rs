@@ -12,7 +12,7 @@ pub fn columns() -> Columns {
     let mut tables = Columns::new();
     let mut table = None;
     let description =
-        ["0001_tables", "0004_openings", "0005_support", "0006_commands", "0007_assets"]
+        ["0001_tables", "0004_openings", "0005_support", "0006_commands", "0007_assets", "0008_clock_moves"]
             .map(description)
             .concat();
     // Statements for one dialect change what is there.
