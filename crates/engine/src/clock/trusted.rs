@@ -31,6 +31,22 @@ pub const LEAP_STARTING_MAX: Duration = Duration::from_hours(24 * 90);
 /// How long the wall clock must run as fast as the clock since the boot to be believed, where nothing is set.
 pub const STEADY_SPAN: Duration = Duration::from_hours(1);
 
+/// How far a wall clock is followed without a proof.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TrustBounds {
+    pub(super) drift: u32,
+    pub(super) allowance_max: Duration,
+    pub(super) gap_max: Duration,
+    pub(super) leap_starting_max: Duration,
+}
+
+pub(super) const TRUST_BOUNDS: TrustBounds = TrustBounds {
+    drift: DRIFT,
+    allowance_max: ALLOWANCE_MAX,
+    gap_max: GAP_MAX,
+    leap_starting_max: LEAP_STARTING_MAX,
+};
+
 /// What a clock goes on from.
 #[derive(Clone, Debug)]
 pub struct ClockStart {
@@ -51,6 +67,7 @@ pub struct ClockStart {
 #[derive(Debug)]
 pub struct TrustedClock {
     source: Arc<dyn TimeSource>,
+    bounds: TrustBounds,
     boot_id: Option<String>,
     steady_span: Duration,
     time: Duration,
@@ -72,6 +89,11 @@ impl TrustedClock {
     /// A clock that goes on from what is known.
     #[must_use]
     pub fn start(source: Arc<dyn TimeSource>, start: ClockStart) -> Self {
+        Self::start_within(source, start, TRUST_BOUNDS)
+    }
+
+    /// The same within other bounds.
+    pub(super) fn start_within(source: Arc<dyn TimeSource>, start: ClockStart, bounds: TrustBounds) -> Self {
         let (boot, wall) = (source.boot(), source.wall());
         let ClockStart { note, stamp, is_doubted, accepts_wall, steady_span } = start;
         let mut clock = Self {
@@ -80,7 +102,8 @@ impl TrustedClock {
             time: wall,
             boot,
             wall,
-            allowance: ALLOWANCE_MAX,
+            allowance: bounds.allowance_max,
+            bounds,
             unproved: Duration::ZERO,
             accepts_wall,
             has_gap: false,
@@ -116,9 +139,9 @@ impl TrustedClock {
         let known = note.map_or(stamp, |note| stamp.max(note.time));
         let gap = self.wall.saturating_sub(known);
         self.unproved = note.map_or(gap, |note| note.unproved.saturating_add(gap));
-        let is_believed = self.accepts_wall || self.unproved <= GAP_MAX || self.is_synchronised();
+        let is_believed = self.accepts_wall || self.unproved <= self.bounds.gap_max || self.is_synchronised();
         self.time = if is_believed { self.wall.max(known) } else { known };
-        self.has_gap = !is_believed && gap <= LEAP_STARTING_MAX;
+        self.has_gap = !is_believed && gap <= self.bounds.leap_starting_max;
     }
 
     /// What to write down, where the machine can say which boot this is.
@@ -143,7 +166,7 @@ impl TrustedClock {
         let elapsed = boot.saturating_sub(self.boot);
         self.boot = self.boot.max(boot);
         self.wall = wall;
-        self.allowance = (self.allowance + elapsed / DRIFT).min(ALLOWANCE_MAX);
+        self.allowance = (self.allowance + elapsed / self.bounds.drift).min(self.bounds.allowance_max);
         let passed = self.time + elapsed;
         if wall < passed {
             self.time = (passed - elapsed / 10).max(wall);

@@ -1,15 +1,22 @@
 //! Clocks that leap, at once and in slices, within a run, across restarts and across boots.
 
+use std::cell::Cell;
+use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::trusted::{GAP_MAX, LEAP_STARTING_MAX, STEADY_SPAN};
+use super::trusted::{GAP_MAX, LEAP_STARTING_MAX, STEADY_SPAN, TRUST_BOUNDS, TrustBounds};
 use super::{Clock, ClockChange, ClockNote, ClockStart, ManualTimeSource, TrustedClock};
 
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 const BEGUN: Duration = Duration::from_hours(24 * 20_000);
+
+thread_local! {
+    /// The bounds of the clocks of this thread's test: those of the product, or a planted fault.
+    static PLANTED: Cell<TrustBounds> = const { Cell::new(TRUST_BOUNDS) };
+}
 
 /// A machine that was booted a day ago, whose kernel does not say that its clock is synchronised.
 fn machine() -> ManualTimeSource {
@@ -37,7 +44,7 @@ fn begin(
 ) -> TrustedClock {
     let stamp = ms(stamp);
     let start = ClockStart { note, stamp, is_doubted, accepts_wall, steady_span: STEADY_SPAN };
-    TrustedClock::start(Arc::new(source.clone()), start)
+    TrustedClock::start_within(Arc::new(source.clone()), start, PLANTED.get())
 }
 
 #[track_caller]
@@ -83,6 +90,18 @@ fn leaps_of_less_than_a_second_do_not_add_up() {
         clock.now();
     }
     assert_about(&mut clock, BEGUN);
+}
+
+#[test]
+fn leaps_of_less_than_a_second_are_not_followed_faster_because_time_passes() {
+    let source = machine();
+    let mut clock = start(&source, None, Duration::ZERO);
+    for _ in 0..1_000 {
+        source.pass(Duration::from_secs(1));
+        source.set(|reading| reading.wall += Duration::from_millis(900));
+        clock.now();
+    }
+    assert_about(&mut clock, BEGUN + Duration::from_secs(1_000));
 }
 
 #[test]
@@ -279,4 +298,49 @@ fn a_wall_clock_that_steps_back_does_not_turn_time_back() {
         last = now;
     }
     assert_eq!(clock.proposal(), None, "the operator decides");
+}
+
+/// Each bound, planted too wide, is missed by the tests that guard it.
+#[test]
+fn a_bound_that_is_taken_away_is_noticed() {
+    let far = DAY * 10_000;
+    let plants: [(&str, TrustBounds, &[fn()]); 4] = [
+        (
+            "allowance",
+            TrustBounds { allowance_max: far, ..TRUST_BOUNDS },
+            &[
+                thirty_leaps_of_55_minutes_are_none_of_them_believed,
+                leaps_of_less_than_a_second_do_not_add_up,
+                a_restart_within_the_boot_does_not_believe_a_leap,
+                a_restart_regains_no_allowance_that_was_used_up,
+            ],
+        ),
+        (
+            "drift",
+            TrustBounds { drift: 1, ..TRUST_BOUNDS },
+            &[leaps_of_less_than_a_second_are_not_followed_faster_because_time_passes],
+        ),
+        (
+            "gap",
+            TrustBounds { gap_max: far, ..TRUST_BOUNDS },
+            &[
+                a_week_off_goes_on_in_doubt_until_the_kernel_confirms,
+                short_gaps_are_believed_but_add_up_from_boot_to_boot,
+            ],
+        ),
+        (
+            "leap at a start",
+            TrustBounds { leap_starting_max: far, ..TRUST_BOUNDS },
+            &[a_clock_that_is_years_off_is_not_followed_until_confirmed],
+        ),
+    ];
+    for (bound, planted, guards) in plants {
+        for (at, guard) in guards.iter().enumerate() {
+            PLANTED.set(planted);
+            let is_noticed = catch_unwind(guard).is_err();
+            PLANTED.set(TRUST_BOUNDS);
+            assert!(is_noticed, "without its bound on the {bound}, guard {at} passes");
+            guard();
+        }
+    }
 }
