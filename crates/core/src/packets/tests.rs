@@ -210,6 +210,30 @@ fn alike(amounts: [&str; 2]) -> [Bench; 2] {
     })
 }
 
+/// A protection that is taken away: what would be shown without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leak {
+    /// Fields of events that are never public.
+    SecretFields,
+    /// What a dry run leaves out of the answer to a command.
+    HiddenAnswer,
+    /// A digest of all bytes of the state.
+    WholeDigest,
+}
+
+/// What one leak adds to everything public.
+fn leaked(bench: &mut Bench, leak: Leak) -> Vec<String> {
+    match leak {
+        Leak::SecretFields => bench
+            .events()
+            .into_iter()
+            .map(|event| format!("{}: {:?}", event.spec().name, event.values()))
+            .collect(),
+        Leak::HiddenAnswer => vec![bench.copy().run(&["PACKET.CLAIM c someone"])],
+        Leak::WholeDigest => vec![format!("{:x}", xxhash_rust::xxh3::xxh3_64(&bench.snapshot()))],
+    }
+}
+
 /// Whatever a caller can ask of campaign `c`, and every event.
 fn everything_public(bench: &mut Bench) -> Vec<String> {
     let asked: [&[&str]; 13] = [
@@ -241,6 +265,22 @@ fn nothing_that_can_be_asked_tells_apart_what_is_still_to_be_drawn() {
     benches.iter_mut().for_each(|bench| bench.check("PACKET.CLAIM c u1", "APPLIED 1 5"));
     let [one, other] = benches.each_mut().map(everything_public);
     assert_eq!(one, other, "one is known, and three are not");
+}
+
+/// The two campaigns differ wherever a protection is missing, so that the comparison above notices each.
+#[test]
+fn a_protection_that_is_taken_away_is_noticed() {
+    for leak in [Leak::SecretFields, Leak::HiddenAnswer, Leak::WholeDigest] {
+        let mut benches = alike(["4 5 1 3 2", "5 4 1 3 2"]);
+        let [one, other] = benches.each_mut().map(everything_public);
+        assert_eq!(one, other);
+        let [one, other] = benches.each_mut().map(|bench| {
+            let mut shown = everything_public(bench);
+            shown.extend(leaked(bench, leak));
+            shown
+        });
+        assert_ne!(one, other, "{leak:?}");
+    }
 }
 
 #[test]
