@@ -44,6 +44,11 @@ impl Histories {
         self
     }
 
+    /// The first position of each epoch, in their order.
+    pub fn firsts(&self) -> impl Iterator<Item = Position> + '_ {
+        self.firsts.iter().copied()
+    }
+
     /// The first position of the last epoch.
     #[must_use]
     pub fn last(&self) -> Option<Position> {

@@ -368,14 +368,7 @@ impl Operations {
     }
 
     fn key(&self, namespace: &[u8], id: &[u8]) -> [u64; 2] {
-        let length = namespace.len() + 1 + id.len();
-        // Most are short, and only they need to be quick.
-        let hash = if length <= SHORT_BYTES {
-            xxh3_128_with_seed(joined(namespace, id, &mut [0; SHORT_BYTES]), self.seed)
-        } else {
-            xxh3_128_with_seed(joined(namespace, id, &mut [0; 256]), self.seed)
-        };
-        [(hash << 64 >> 64) as u64, (hash >> 64) as u64]
+        hash_of(self.seed, namespace, id)
     }
 
     /// Appends all, for a snapshot.
@@ -426,6 +419,19 @@ impl Operations {
 }
 
 const SHORT_BYTES: usize = 40;
+
+/// The hash by which an id is kept, keyed by a seed.
+#[must_use]
+pub fn hash_of(seed: u64, namespace: &[u8], id: &[u8]) -> [u64; 2] {
+    let length = namespace.len() + 1 + id.len();
+    // Most are short, and only they need to be quick.
+    let hash = if length <= SHORT_BYTES {
+        xxh3_128_with_seed(joined(namespace, id, &mut [0; SHORT_BYTES]), seed)
+    } else {
+        xxh3_128_with_seed(joined(namespace, id, &mut [0; 256]), seed)
+    };
+    [(hash << 64 >> 64) as u64, (hash >> 64) as u64]
+}
 
 /// A namespace, a zero and an id, as far as they fit.
 fn joined<'a>(namespace: &[u8], id: &[u8], bytes: &'a mut [u8]) -> &'a [u8] {

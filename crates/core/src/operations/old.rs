@@ -84,6 +84,19 @@ impl Operations {
         self.key(namespace.as_bytes(), id)
     }
 
+    /// When an operation would have been made by the clock of today.
+    #[must_use]
+    pub fn made_at_of(&self, operation: &OldOperation) -> TimeMs {
+        let place = operation.number.saturating_sub(self.old.first());
+        self.moves.made_at(usize::try_from(place).unwrap_or(usize::MAX), operation.at)
+    }
+
+    /// The stamp of the youngest operation that was forgotten for lack of space; 0 if none was.
+    #[must_use]
+    pub fn forgotten_at(&self) -> TimeMs {
+        self.forgotten_at
+    }
+
     /// The records in memory from a number on.
     pub fn from_number(&self, number: u64) -> impl Iterator<Item = OldOperation> + '_ {
         let first = number.max(self.old.end());
