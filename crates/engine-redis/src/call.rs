@@ -9,17 +9,18 @@ use scarce_core::packets::Prepared;
 use scarce_core::state::StateSettings;
 use scarce_core::types::{Id, OperationId};
 
-use super::status::PartitionStatus;
+use super::moved::MovedPlace;
 use super::values::{MessageWriter, Unreadable};
 use scarce_engine::engine::Request;
 use scarce_engine::random::hex;
 
+mod message;
 mod reply;
 mod settings;
 
+pub use message::{Heading, message};
 pub use reply::{CallReply, Owed, read_reply};
 pub(super) use settings::SETTING_NAMES;
-use settings::write_settings;
 
 /// The version of messages and answers.
 pub(super) const MESSAGE_VERSION: u64 = 2;
@@ -36,6 +37,22 @@ pub struct EncodedRequest {
     pub(super) is_read: bool,
     /// It frees more memory than it takes, so it is served although that is full.
     pub(super) is_shrinking: bool,
+    /// Where its ID may be besides, if the deployment has moved here.
+    pub(super) moved: Option<MovedPlace>,
+}
+
+impl EncodedRequest {
+    fn new(writer: MessageWriter, values: usize) -> Self {
+        Self { bytes: writer.into_bytes(), values, is_read: false, is_shrinking: false, moved: None }
+    }
+
+    fn reading(self) -> Self {
+        Self { is_read: true, ..self }
+    }
+
+    fn shrinking(self, is_shrinking: bool) -> Self {
+        Self { is_shrinking, ..self }
+    }
 }
 
 /// How many values stand before those of a command.
@@ -143,7 +160,7 @@ pub fn look(counted: &str) -> EncodedRequest {
     let mut writer = MessageWriter::default();
     writer.text(RequestKind::Look.word());
     writer.text(counted);
-    EncodedRequest { bytes: writer.into_bytes(), values: LOOK_VALUES, is_read: false, is_shrinking: false }
+    EncodedRequest::new(writer, LOOK_VALUES)
 }
 
 /// A request to finish what another call began, which nothing may keep from its end.
@@ -172,7 +189,7 @@ pub fn resume_begun(begun: Begun, request: &Request) -> EncodedRequest {
 }
 
 fn resuming(writer: MessageWriter) -> EncodedRequest {
-    EncodedRequest { bytes: writer.into_bytes(), values: RESUME_VALUES, is_read: false, is_shrinking: true }
+    EncodedRequest::new(writer, RESUME_VALUES).shrinking(true)
 }
 
 /// A request to go on from the server's clock, also where that is behind the last stamp.
@@ -180,7 +197,7 @@ fn resuming(writer: MessageWriter) -> EncodedRequest {
 pub fn put_back() -> EncodedRequest {
     let mut writer = MessageWriter::default();
     writer.text(RequestKind::PutBack.word());
-    EncodedRequest { bytes: writer.into_bytes(), values: 1, is_read: false, is_shrinking: false }
+    EncodedRequest::new(writer, 1)
 }
 
 /// The note that the partition is of the message's deployment.
@@ -190,7 +207,7 @@ pub(super) fn begin(beginning: Beginning) -> EncodedRequest {
     writer.text(RequestKind::Begin.word());
     writer.quantity(u64::from(beginning.adopts));
     writer.quantity(u64::from(beginning.creates));
-    EncodedRequest { bytes: writer.into_bytes(), values: 3, is_read: false, is_shrinking: false }
+    EncodedRequest::new(writer, 3)
 }
 
 /// A question whether all keys have what was written to them.
@@ -198,7 +215,7 @@ pub(super) fn begin(beginning: Beginning) -> EncodedRequest {
 pub(super) fn check() -> EncodedRequest {
     let mut writer = MessageWriter::default();
     writer.text(RequestKind::Check.word());
-    EncodedRequest { bytes: writer.into_bytes(), values: 1, is_read: true, is_shrinking: false }
+    EncodedRequest::new(writer, 1).reading()
 }
 
 /// A question for the rows that the log has changed since a sequence, of all resources or of one.
@@ -211,7 +228,7 @@ pub(super) fn changes(after: u64, only: Option<&Id>) -> EncodedRequest {
         Some(resource) => writer.text(resource.as_str()),
         None => writer.nothing(),
     }
-    EncodedRequest { bytes: writer.into_bytes(), values: 3, is_read: true, is_shrinking: false }
+    EncodedRequest::new(writer, 3).reading()
 }
 
 /// Writes a request.
@@ -245,8 +262,8 @@ pub fn encode(request: &Request, settings: &StateSettings, scratch: &mut Vec<u8>
             2
         }
     };
-    let is_read = matches!(request, Request::Read(..));
-    EncodedRequest { bytes: writer.into_bytes(), values, is_read, is_shrinking: is_shrinking(request) }
+    let encoded = EncodedRequest::new(writer, values).shrinking(is_shrinking(request));
+    if matches!(request, Request::Read(..)) { encoded.reading() } else { encoded }
 }
 
 /// Writes the question what became of an operation, as a duplicate asks it.
@@ -254,7 +271,7 @@ pub fn encode(request: &Request, settings: &StateSettings, scratch: &mut Vec<u8>
 pub fn encode_recall(envelope: &Envelope, settings: &StateSettings, scratch: &mut Vec<u8>) -> EncodedRequest {
     let mut writer = MessageWriter::default();
     let values = write_envelope(&mut writer, RequestKind::Recall, envelope, settings, scratch);
-    EncodedRequest { bytes: writer.into_bytes(), values, is_read: true, is_shrinking: false }
+    EncodedRequest::new(writer, values).reading()
 }
 
 /// Whether a request frees memory. It must be served when memory is full, or memory would stay full.
@@ -363,7 +380,7 @@ fn write_all_prepared(
 }
 
 /// The operation that a command asks after.
-fn asked_id(command: &Command) -> Option<&OperationId> {
+pub(super) fn asked_id(command: &Command) -> Option<&OperationId> {
     match command {
         Command::OperationGet(get) => Some(&get.operation),
         Command::OperationResolve(resolve) => Some(&resolve.operation),
@@ -410,67 +427,6 @@ fn joined(amounts: &[u64]) -> String {
         let _ = write!(text, "{comma}{amount}");
     }
     text
-}
-
-/// What a message says beside its requests.
-#[derive(Clone, Copy, Debug)]
-pub struct Heading<'a> {
-    /// What outcomes depend on.
-    pub settings: &'a StateSettings,
-    /// The deployment that the partition must be of; not checked without one.
-    pub deployment: Option<&'a str>,
-    /// The run of the server that gets it: when it is another one than at the last call, what was written in between
-    /// may be lost, and the epoch is raised.
-    pub primary: Option<&'a str>,
-    /// How far the server's clock is believed; a test's clock itself.
-    pub clock: Option<u64>,
-    /// The last event that the partition is known to have had: a server that has less has older data.
-    pub seen: Option<SeenEvent>,
-}
-
-impl<'a> From<&'a StateSettings> for Heading<'a> {
-    fn from(settings: &'a StateSettings) -> Self {
-        Self { settings, deployment: None, primary: None, clock: None, seen: None }
-    }
-}
-
-impl<'a> Heading<'a> {
-    /// The same for a run of a server, of which it is known what it was seen to have.
-    pub(super) fn for_run(self, run_id: &'a str, status: &PartitionStatus) -> Self {
-        Self { primary: Some(run_id), seen: status.seen.by(run_id), ..self }
-    }
-}
-
-/// What a message says of itself: mostly the same as the one before, which the library need not take apart again.
-fn head(heading: &Heading<'_>) -> Vec<u8> {
-    let mut writer = MessageWriter::default();
-    let text = |writer: &mut MessageWriter, text: Option<&str>| match text {
-        Some(text) => writer.text(text),
-        None => writer.nothing(),
-    };
-    writer.list(4);
-    writer.quantity(MESSAGE_VERSION);
-    write_settings(&mut writer, heading.settings);
-    text(&mut writer, heading.primary);
-    text(&mut writer, heading.deployment);
-    writer.into_bytes()
-}
-
-/// Joins requests to a message.
-#[must_use]
-pub fn message(heading: &Heading<'_>, requests: &[&EncodedRequest]) -> Vec<u8> {
-    let mut writer = MessageWriter::default();
-    writer.list(if heading.seen.is_some() { 6 } else { 3 });
-    writer.bytes(&head(heading));
-    writer.optional(heading.clock);
-    writer.list(requests.iter().map(|request| request.values).sum());
-    requests.iter().for_each(|request| writer.raw(&request.bytes));
-    if let Some(SeenEvent { epoch, sequence, is_of_this_run }) = heading.seen {
-        writer.quantity(epoch);
-        writer.quantity(sequence);
-        writer.quantity(u64::from(is_of_this_run));
-    }
-    writer.into_bytes()
 }
 
 pub(super) fn quantity(value: &Value) -> Result<u64, Unreadable> {

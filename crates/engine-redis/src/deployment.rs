@@ -26,6 +26,15 @@ const BEGUN: &str = "begun";
 /// The field that says when it was created, by the server's clock; releases before this one did not write it.
 const CREATED_AT: &str = "created_at";
 
+/// The field that says when the youngest operation was made of those that came with a move; see `moved.rs`.
+pub(super) const IDS_MOVED_AT: &str = "ids_moved_at";
+
+/// The field that a hash has instead of an ID while a deployment is on its way here: which move it is.
+pub(super) const ARRIVING: &str = "arriving";
+
+/// The field that says then where it comes from.
+pub(super) const ARRIVING_FROM: &str = "arriving_from";
+
 /// Creates the hash with all of its fields at once and says when, or leaves the one that there is.
 const CREATE: &str = "if redis.call('EXISTS', KEYS[1]) == 1 then return false end \
     local time = redis.call('TIME') \
@@ -52,6 +61,8 @@ pub(super) struct Deployment {
     partitions: u32,
     /// When it was created, by the server's clock, where that was noted.
     pub(super) created_at: Option<TimeMs>,
+    /// When the youngest operation was made of those that came with a move.
+    pub(super) ids_moved_at: Option<TimeMs>,
     /// Whether it was created just now.
     pub(super) is_new: bool,
     /// What this start has changed of the settings that all servers have alike.
@@ -70,6 +81,7 @@ impl Deployment {
             secret: random::bytes::<32>().map_err(RedisError::Random)?,
             partitions,
             created_at: None,
+            ids_moved_at: None,
             is_new: true,
             changed: Vec::new(),
             is_begun: false,
@@ -81,6 +93,9 @@ impl Deployment {
     fn read(key: &str, fields: &BTreeMap<String, String>) -> Result<Self, RedisError> {
         if let Some(of) = fields.get(MIRROR_OF) {
             return Err(RedisError::Mirror { key: key.to_owned(), of: of.clone() });
+        }
+        if let Some(from) = fields.get(ARRIVING_FROM) {
+            return Err(RedisError::Arriving { key: key.to_owned(), from: from.clone() });
         }
         let damaged = || RedisError::Damaged { key: key.to_owned() };
         let field = |name: &str| fields.get(name).ok_or_else(damaged);
@@ -95,6 +110,7 @@ impl Deployment {
             secret: unhex(field("secret")?).ok_or_else(damaged)?,
             partitions: number("partitions")?,
             created_at: fields.get(CREATED_AT).and_then(|text| text.parse().ok()),
+            ids_moved_at: fields.get(IDS_MOVED_AT).and_then(|text| text.parse().ok()),
             is_new: false,
             changed: Vec::new(),
             is_begun: fields.contains_key(BEGUN),
@@ -276,6 +292,7 @@ impl DeploymentGuard {
         self.note(differs.map(|what| self.damage(&what)).or_else(|| self.shared.difference(&fields)));
         let is_short = !wanted.iter().all(|(name, _)| fields.contains_key(*name))
             || !fields.contains_key(BEGUN)
+            || (self.deployment.ids_moved_at.is_some() && !fields.contains_key(IDS_MOVED_AT))
             || self.shared.is_short(&fields);
         if is_short && !is_changed && self.owns_partitions().await {
             self.put_back(&key(&self.prefix)).await;
@@ -318,9 +335,9 @@ impl DeploymentGuard {
     async fn put_back(&self, key: &str) {
         let begun = (BEGUN, "1".to_owned());
         let created_at = self.deployment.created_at.map(|at| (CREATED_AT, at.to_string()));
-        for (name, value) in
-            self.deployment.fixed().into_iter().chain([begun]).chain(created_at).chain(self.shared.fields())
-        {
+        let ids_moved_at = self.deployment.ids_moved_at.map(|at| (IDS_MOVED_AT, at.to_string()));
+        let known = [begun].into_iter().chain(created_at).chain(ids_moved_at);
+        for (name, value) in self.deployment.fixed().into_iter().chain(known).chain(self.shared.fields()) {
             let mut set = redis::cmd("HSETNX");
             set.arg(key).arg(name).arg(value);
             if self.link.send::<bool>(&set).await.is_err() {

@@ -57,6 +57,32 @@ pub enum RedisError {
         /// The deployment that it shows.
         of: String,
     },
+    /// A deployment that was to move here has not arrived.
+    #[error(
+        "{key} is not served, because the move that made it was not finished: {from} may not say that it has moved here; give 'scarce migrate' the same command again, which finishes the move or begins it anew"
+    )]
+    Arriving {
+        /// The key.
+        key: String,
+        /// Where it comes from.
+        from: String,
+    },
+    /// Something is where a deployment is to move.
+    #[error(
+        "{key} is there already; a deployment moves to a prefix that has nothing: choose another one with --redis-prefix"
+    )]
+    Occupied {
+        /// The key.
+        key: String,
+    },
+    /// A key does not hold what was written to it.
+    #[error(
+        "{key} does not have what was written to it: see to it that nobody else writes there, and that Redis drops no keys"
+    )]
+    Miswritten {
+        /// The key.
+        key: String,
+    },
     /// Partitions without their deployment, whose secret and id are lost with it.
     #[error(
         "{key} is there and the deployment is not, so keys behind '{prefix}' were deleted or evicted; restore Redis' data from a copy, or choose another redis_prefix to start anew"

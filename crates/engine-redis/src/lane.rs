@@ -19,6 +19,7 @@ use super::caller::Caller;
 use super::connection::{Link, Refused};
 use super::image::{self, Imager};
 use super::keys::Keys;
+use super::moved::MovedIds;
 use super::nodes::Node;
 use super::program::Rights;
 use super::settle::{Answered, Decided, levels};
@@ -53,9 +54,20 @@ pub(super) struct Mail {
 }
 
 impl Mail {
-    pub(super) fn new(batch: Vec<Request>, settings: &StateSettings, reply: Reply) -> Self {
+    pub(super) fn new(
+        batch: Vec<Request>,
+        (settings, moved): (&StateSettings, Option<&MovedIds>),
+        reply: Reply,
+    ) -> Self {
         let mut scratch = Vec::new();
-        let encoded = batch.iter().map(|request| call::encode(request, settings, &mut scratch)).collect();
+        let encode = |request: &Request| {
+            let mut encoded = call::encode(request, settings, &mut scratch);
+            if let Some(moved) = moved {
+                moved.add_place(request, &mut encoded);
+            }
+            encoded
+        };
+        let encoded = batch.iter().map(encode).collect();
         Self { batch, encoded, reply }
     }
 }
@@ -65,6 +77,8 @@ pub(super) struct Lane {
     pub(super) partition: u32,
     pub(super) keys: Keys,
     pub(super) settings: StateSettings,
+    /// The IDs that came with a move, if the deployment has moved here.
+    pub(super) moved: Option<Arc<MovedIds>>,
     /// What the server's clock is judged by, or a test's clock instead of it.
     pub(super) clock: Box<dyn Clock + Sync>,
     pub(super) link: Link,

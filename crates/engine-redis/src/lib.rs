@@ -31,6 +31,7 @@ mod lane;
 pub mod library;
 mod locked;
 pub mod log;
+mod moved;
 pub mod nodes;
 mod partition;
 mod parts;
@@ -78,6 +79,7 @@ pub use image::read_still;
 use keys::Keys;
 use lane::Mail;
 use library::{ClockSource, Library};
+use moved::MovedIds;
 use nodes::{Nodes, Traffic};
 use partition::{Partition, PartitionContext};
 pub use program::ScriptKind;
@@ -104,6 +106,7 @@ pub struct RedisEngine {
     /// What was found at the start and should be known.
     pub warnings: Vec<String>,
     partitions: Vec<Partition>,
+    moved: Option<Arc<MovedIds>>,
     scripts: Option<ClientScripts>,
     runtime: Option<Runtime>,
     lanes_ended: crossbeam_channel::Receiver<()>,
@@ -164,10 +167,13 @@ impl RedisEngine {
         let (ended, lanes_ended) = crossbeam_channel::bounded(0);
         let deployment_id: Arc<str> = Arc::from(deployment.id.as_str());
         let guard = Arc::new(DeploymentGuard::new(&settings, &nodes, deployment.clone()));
+        let moved = deployment.ids_moved_at.map(|at| MovedIds::new(&settings, &deployment.secret, at));
+        let moved = moved.map(Arc::new);
         let context = PartitionContext {
             settings: &settings,
             deployment: &deployment_id,
             guard: &guard,
+            moved: moved.clone(),
             lead,
             nodes: &nodes,
             caller: &caller,
@@ -196,6 +202,7 @@ impl RedisEngine {
             waits,
             warnings: Vec::new(),
             partitions,
+            moved,
             scripts,
             runtime: Some(runtime),
             lanes_ended,
@@ -388,11 +395,12 @@ impl Engine for RedisEngine {
             Err(failure) => return reply(vec![Err(failure); count]),
         };
         if let (true, Some(runtime)) = (parts::is_mixed(&batch), &self.runtime) {
-            runtime.spawn(parts::submit(found.inbox.clone(), self.settings.state.clone(), batch, reply));
+            let way = (self.settings.state.clone(), self.moved.clone());
+            runtime.spawn(parts::submit(found.inbox.clone(), way, batch, reply));
             return;
         }
         // Encoded here, on the callers' threads, so that the lane only joins bytes.
-        let mail = Mail::new(batch, &self.settings.state, reply);
+        let mail = Mail::new(batch, (&self.settings.state, self.moved.as_deref()), reply);
         if let Err(refused) = found.inbox.try_send(mail) {
             use tokio::sync::mpsc::error::TrySendError;
             let (mail, failure) = match refused {

@@ -16,6 +16,7 @@ use super::image::Imager;
 use super::keys::Keys;
 use super::lane::{Lane, Mail, REQUESTS_MAX};
 use super::locked::LockedIds;
+use super::moved::MovedIds;
 use super::nodes::{Nodes, Traffic};
 use super::reader::Watchers;
 use super::settings::RedisSettings;
@@ -31,6 +32,8 @@ pub(super) struct PartitionContext<'a> {
     /// The deployment that the partitions are of.
     pub(super) deployment: &'a Arc<str>,
     pub(super) guard: &'a Arc<DeploymentGuard>,
+    /// The IDs that came with a move.
+    pub(super) moved: Option<Arc<MovedIds>>,
     /// How far the servers' clocks may be ahead besides, as the operator says.
     pub(super) lead: Duration,
     pub(super) nodes: &'a Arc<Nodes>,
@@ -95,6 +98,7 @@ impl Partition {
             partition: number,
             keys: keys.clone(),
             settings: settings.state.clone(),
+            moved: context.moved.clone(),
             clock: match &settings.clock {
                 Some(clock) => Box::new(clock.clone()),
                 None => Box::new(ClockBound::new(settings, *lead)),

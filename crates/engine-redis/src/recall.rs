@@ -29,7 +29,11 @@ impl Lane {
             {
                 places.push(place);
                 asked.push(request);
-                encoded.push(call::encode_recall(envelope, &self.settings, &mut scratch));
+                let mut recall = call::encode_recall(envelope, &self.settings, &mut scratch);
+                if let Some(moved) = &self.moved {
+                    moved.add_place(request, &mut recall);
+                }
+                encoded.push(recall);
             }
         }
         let decided_from = decided_from(answers);

@@ -92,7 +92,7 @@ impl Sweeper {
             let batch = (0..SWEEP_REQUESTS).map(|_| Request::Expire(EXPIRE_MAX)).collect();
             let (sender, answers) = oneshot::channel();
             let reply = Box::new(move |answers| drop(sender.send(answers)));
-            if inbox.send(Mail::new(batch, &self.settings, reply)).await.is_err() {
+            if inbox.send(Mail::new(batch, (&self.settings, None), reply)).await.is_err() {
                 return;
             }
             drop(inbox);

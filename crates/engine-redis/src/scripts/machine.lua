@@ -371,8 +371,8 @@ local function work_done()
 end
 
 -- Serves requests in order. Gives their receipts, what is owed where those are not all, and what a look has counted that
--- has to go on.
-function machine.serve(values)
+-- has to go on. `moved` says where ids may be that came with a move, if any did.
+function machine.serve(values, moved)
   call.now = call.meta.now
   local receipts, at, count, is_resume = {}, 1, 0, values[1] == request_kinds.RESUME
   local unfinished = not call.is_reading and call.meta.unfinished
@@ -386,6 +386,7 @@ function machine.serve(values)
     at, count = constants.RESUME_VALUES + 1, 1
   end
   requests.prefetch(values, at)
+  if moved then operations.bring(moved) end
   while values[at] do
     at, count = plain.serve(values, at, receipts, count, COMMON_EVENTS_PER_CALL - call.events_logged)
     if not values[at] then break end

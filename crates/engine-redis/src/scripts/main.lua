@@ -331,7 +331,7 @@ local function serve(keys, message)
     sizes.check_all()
     return reply_of(owed.NOTHING, corrections.since(asked[2], asked[3]))
   end
-  local receipts, what_is_owed, look = machine.serve(asked)
+  local receipts, what_is_owed, look = machine.serve(asked, values[7])
   flush.write_all()
   if not call.is_reading then keep_meta() end
   return reply_of(what_is_owed, receipts, look)

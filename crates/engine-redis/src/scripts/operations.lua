@@ -1,8 +1,8 @@
 -- What is remembered of operations, so that one id has one effect and one answer. As
 -- `core/src/operations.rs`, but that every outcome is kept in place: the log may be trimmed.
 --
--- The hash `operations` has the receipts by id; the list `operations_by` has the ids in the order of their stamps, so that
--- the oldest are forgotten first. Those of one call whose last sequences follow each other are one element: stamp, sequence
+-- The hash `operations` has the receipts by id, and what came with a move by a hash of the id (`moved.rs`); the list
+-- `operations_by` has the ids in the order of their stamps, so that the oldest are forgotten first. Those of one call whose last sequences follow each other are one element: stamp, sequence
 -- and number of the first, and the ids a line each. Numbers go up by one with each id, so both ends say how many there are.
 
 -- How many records one operation pushes out at most, so that no call waits for a day's worth of them.
@@ -131,6 +131,23 @@ evolve["clock.moved"] = function(moved)
   meta.moved = { sequence = meta.sequence, to = moved.to_ms }
   -- Ids that carry a time are refused up to here, which the clock must be able to pass.
   meta.forgotten_at = math.min(meta.forgotten_at, moved.to_ms)
+end
+
+-- Puts what is known of ids that came with a move, and is kept by a hash of them, where it would be by their texts, so that all that
+-- follows finds it there. `places` has texts and hashes by turns. What is out of the window stays away, so that no call writes to
+-- a place that has such a record.
+function operations.bring(places)
+  local texts, now = records.texts("operations"), math.max(call.meta.now, call.clock)
+  local missing = {}
+  for at = 1, #places do
+    if texts[places[at]] == nil then missing[#missing + 1] = places[at] end
+  end
+  records.prefetch("operations", missing)
+  for at = 1, #places, 2 do
+    local text, hashed = places[at], places[at + 1]
+    local record = texts[text] == false and texts[hashed] and records.get("operations", hashed)
+    if record and made_at(record.at, record.sequence_last) + settings.window_ms > now then texts[text] = texts[hashed] end
+  end
 end
 
 -- What is known of an id by its key, or nil.
