@@ -13,7 +13,7 @@ mod target;
 pub use marks::{Arriving, MarkError, Moved, RelocationId, check_current};
 pub use source::{RestingPartition, read_resting};
 pub use standby::{Standby, StandbyCopy, Told};
-pub use target::write_partition;
+pub use target::{CompleteOperations, write_partition};
 
 pub(crate) use marks::check_served;
 

@@ -45,21 +45,48 @@ pub fn write_partition(
     if is_same { Ok(missing) } else { Err(EmbeddedError::Miswritten { partition: target.partition }) }
 }
 
+/// What a partition remembers that was made of the sources, with all outcomes that these have.
+pub struct CompleteOperations {
+    outcomes: Outcomes,
+}
+
+impl CompleteOperations {
+    /// Looks for the outcomes that only the sources have.
+    ///
+    /// # Errors
+    /// When the sources cannot be read.
+    pub fn read(made: &Regrouped, sources: &[PartitionFiles<'_>]) -> Result<Self, EmbeddedError> {
+        Ok(Self { outcomes: Outcomes::read(sources, made)? })
+    }
+
+    /// How many receipts the sources do not have any more.
+    #[must_use]
+    pub fn missing(&self) -> u64 {
+        self.outcomes.missing()
+    }
+
+    /// The operations that the partition has in memory, the oldest first.
+    pub fn each<'a>(&'a self, made: &'a Regrouped) -> impl Iterator<Item = OldOperation> + 'a {
+        let complete = |old: OldOperation| {
+            let found = || self.outcomes.of(old.sequence_last).map(SmallVec::from_slice);
+            let outcome = old.outcome.clone().or_else(found);
+            OldOperation { outcome, ..old }
+        };
+        made.machine.state().operations.from_number(0).map(complete)
+    }
+}
+
 /// Writes the operations into runs, with all outcomes that the sources have, and lets them leave memory.
 fn write_operations(
     home: &PartitionHome,
     made: &mut Regrouped,
     sources: &[PartitionFiles<'_>],
 ) -> Result<u64, EmbeddedError> {
-    let outcomes = Outcomes::read(sources, made)?;
-    let complete = |old: OldOperation| {
-        let outcome = old.outcome.or_else(|| outcomes.of(old.sequence_last).map(SmallVec::from_slice));
-        OldOperation { outcome, ..old }
-    };
-    let operations = made.machine.state().operations.from_number(0).map(complete);
+    let complete = CompleteOperations::read(made, sources)?;
+    let operations = complete.each(made);
     runs::write_all(home, operations, made.machine.epoch())?;
     made.machine.let_go(u64::MAX, usize::MAX);
-    Ok(outcomes.missing())
+    Ok(complete.missing())
 }
 
 fn write_snapshot(home: &PartitionHome, made: &Regrouped) -> Result<SnapshotInfo, EmbeddedError> {

@@ -122,6 +122,16 @@ pub fn each(state: &State, books: &Books, mut take: impl FnMut(RowName)) {
     markets::each(state, books, &mut take);
 }
 
+/// Gives everything that the keys of a partition hold that is served: also what is still to be drawn.
+pub fn each_served(state: &State, books: &Books, mut take: impl FnMut(&Item)) {
+    let mut items = Vec::new();
+    each(state, books, |name| {
+        put(state, books, &name, &mut items);
+        items.drain(..).filter(|item| item.key() != "campaigns").for_each(|item| take(&item));
+    });
+    packets::each_hidden(state, &mut take);
+}
+
 /// Joins the fields of a row.
 fn join(fields: &[&dyn Display]) -> String {
     let mut text = String::with_capacity(64);

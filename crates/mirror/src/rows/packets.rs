@@ -1,8 +1,8 @@
 //! Campaigns, and who has which packet. Packets that nobody has claimed, and the seed of a campaign that is not closed, are
-//! left out: readers must not know what is still to be drawn.
+//! left out of a mirror: readers must not know what is still to be drawn. A deployment that moves takes them along.
 
 use scarce_core::deadlines::RecordKind;
-use scarce_core::packets::hex;
+use scarce_core::packets::{Campaign, hex};
 use scarce_core::state::State;
 use scarce_core::types::Id;
 
@@ -13,6 +13,15 @@ const PACKETS: &str = "packets";
 
 pub(super) fn put_campaign(state: &State, id: &Id, out: &mut Vec<Item>) {
     let Some(its) = state.campaigns.get(id) else { return };
+    put_row(state, id, its, its.seed.filter(|_| its.closed_at.is_some()), out);
+    put_name("campaign", id, out);
+    if let Some(due) = state.campaigns.packets_due(&state.settings, id) {
+        put_due(due, RecordKind::Share, id, PACKETS, out);
+    }
+}
+
+/// The row of a campaign, with its seed if it may be known.
+fn put_row(state: &State, id: &Id, its: &Campaign, seed: Option<[u8; 32]>, out: &mut Vec<Item>) {
     let forgotten = state.campaigns.forgotten(id);
     let has_forgotten = forgotten.through_packet > 0;
     let text = join(&[
@@ -24,7 +33,7 @@ pub(super) fn put_campaign(state: &State, id: &Id, out: &mut Vec<Item>) {
         &Maybe(its.max),
         &Maybe(its.starts_at),
         &Maybe(its.ends_at),
-        &Maybe(its.seed.filter(|_| its.closed_at.is_some()).map(hex)),
+        &Maybe(seed.map(hex)),
         &Maybe(its.commitment.map(hex)),
         &its.laid_count,
         &its.claimed_count,
@@ -34,9 +43,20 @@ pub(super) fn put_campaign(state: &State, id: &Id, out: &mut Vec<Item>) {
         &Maybe(has_forgotten.then_some(forgotten.amount)),
     ]);
     out.push(Item::Row("campaigns", id.to_string(), text));
-    put_name("campaign", id, out);
-    if let Some(due) = state.campaigns.packets_due(&state.settings, id) {
-        put_due(due, RecordKind::Share, id, PACKETS, out);
+}
+
+/// Gives what a mirror leaves out: the rows of campaigns with their seeds, and the packets that nobody has claimed.
+pub(super) fn each_hidden(state: &State, take: &mut impl FnMut(&Item)) {
+    let mut items = Vec::new();
+    for (id, its) in state.campaigns.iter() {
+        put_row(state, id, its, its.seed, &mut items);
+        items.drain(..).for_each(|item| take(&item));
+    }
+    for (campaign, packet, amount) in state.campaigns.packets() {
+        let is_claimed = |its: &Campaign| packet <= its.claimed_count;
+        if !state.campaigns.get(campaign).is_some_and(is_claimed) {
+            take(&Item::Row("packets", pair(campaign, &packet), amount.to_string()));
+        }
     }
 }
 
