@@ -40,6 +40,7 @@ mod reader;
 mod recall;
 mod receipt;
 pub mod records;
+pub mod relocation;
 pub mod routes;
 pub mod script;
 pub mod server;
