@@ -151,7 +151,11 @@ impl From<EmbeddedError> for Failed {
 
 impl From<RedisError> for Failed {
     fn from(error: RedisError) -> Self {
-        let exit = if matches!(error, RedisError::Server(_)) { Exit::Unreachable } else { Exit::Failed };
+        let exit = match error {
+            RedisError::Server(_) => Exit::Unreachable,
+            RedisError::Occupied { .. } => Exit::Refused,
+            _ => Exit::Failed,
+        };
         Self::new(exit, &error)
     }
 }

@@ -87,6 +87,15 @@ some_flags! {
     RedisFlags |key| key.starts_with("redis_") || OF_REDIS.contains(&key)
 }
 
+/// What a server in front of Redis is told, and who only copies there need not know.
+const OF_REDIS_SERVERS: [&str; 5] =
+    ["redis_url", "redis_deployment", "redis_scripts", "redis_clock_skew_ms", "redis_log_retention_ms"];
+
+some_flags! {
+    /// The flags of whatever moves a deployment to or from a Redis that is named otherwise.
+    MoveFlags |key| key.starts_with("redis_") && !OF_REDIS_SERVERS.contains(&key)
+}
+
 some_flags! {
     /// The flags of whatever works on the keys of callers.
     KeyFlags |key| key == "data" || key == "engine" || key.starts_with("redis_")

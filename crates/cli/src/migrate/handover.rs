@@ -130,6 +130,7 @@ mod tests {
 
     use super::*;
     use crate::restore::Purpose;
+    use crate::setting_flags::MoveFlags;
 
     #[test]
     fn a_move_whose_mark_is_not_left_leaves_nothing_and_says_so() {
@@ -143,6 +144,7 @@ mod tests {
             address: None,
             dry_run: false,
             json: false,
+            redis: MoveFlags::default(),
         };
         let making = Making::beside(&to, Purpose::Migrate).unwrap();
         assert_eq!(making.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);

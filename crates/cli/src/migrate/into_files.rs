@@ -19,7 +19,7 @@ use crate::restore::Origin;
 use crate::{Exit, Failed};
 
 /// How many leaderships the epoch is raised by, as after a restore: the old files may have been started again from a copy.
-const EPOCH_MARGIN: u64 = 1_000;
+pub(super) const EPOCH_MARGIN: u64 = 1_000;
 
 /// Writes a new partition that was made of the old ones' files. Gives how many receipts those do not have any more.
 type WriteNew<'a> = dyn FnMut(&mut Regrouped, &[PartitionFiles<'_>]) -> Result<u64, Failed> + 'a;
@@ -31,7 +31,7 @@ impl Move<'_> {
             let origin = Origin::at_rest(&self.options.from)?;
             return Ok(origin.restore(to, &|_| Until::End)?.iter().map(Part::of_copy).collect());
         }
-        let deployment = self.deployment.among(self.partitions);
+        let deployment = self.source.deployment.among(self.partitions);
         deployment.create_in(&storage(to)?).map_err(EmbeddedError::from)?;
         self.regroup(&mut |made, sources| {
             let partition = made.machine.partition();
@@ -68,11 +68,11 @@ impl Move<'_> {
 }
 
 /// No id is forgotten for lack of room: how many a server remembers is its setting, which is not asked here.
-fn settings() -> StateSettings {
+pub(super) fn settings() -> StateSettings {
     StateSettings { operations_max: usize::MAX, ..StateSettings::default() }
 }
 
-fn read_all(files: &[PartitionFiles<'_>]) -> Result<(Vec<Machine>, u64), Failed> {
+pub(super) fn read_all(files: &[PartitionFiles<'_>]) -> Result<(Vec<Machine>, u64), Failed> {
     let (mut machines, mut last_epoch) = (Vec::new(), 0);
     for its in files {
         let bar = progress_bar("reading", its.partition);
@@ -85,7 +85,7 @@ fn read_all(files: &[PartitionFiles<'_>]) -> Result<(Vec<Machine>, u64), Failed>
     Ok((machines, last_epoch))
 }
 
-fn check_balanced(machine: &Machine) -> Result<(), Failed> {
+pub(super) fn check_balanced(machine: &Machine) -> Result<(), Failed> {
     let Some(asset) = machine.unbalanced().into_iter().next() else { return Ok(()) };
     let (asset, partition) = (asset.as_str(), machine.partition());
     let text = format!(
@@ -94,7 +94,7 @@ fn check_balanced(machine: &Machine) -> Result<(), Failed> {
     Err(Failed::text(Exit::Broken, text))
 }
 
-fn differs() -> Failed {
+pub(super) fn differs() -> Failed {
     let text = "the new partitions do not come to what the old ones hold; nothing was moved. This is a fault of the program: \
                 keep the files and report it";
     Failed::text(Exit::Broken, text)

@@ -6,6 +6,8 @@
 mod beside;
 mod handover;
 mod into_files;
+mod into_redis;
+mod partition_in_redis;
 mod report;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +23,7 @@ pub(super) use beside::{arrive, has_arrived};
 
 use super::files::load_deployment;
 use super::restore::{Making, Purpose, check_target};
+use super::setting_flags::MoveFlags;
 use super::{Ended, Exit, Failed};
 use handover::Handover;
 
@@ -30,8 +33,8 @@ pub struct Migrate {
     /// The data directory that the deployment is in. A server that runs on it goes on until the new files are whole.
     #[arg(long, value_name = "DIR")]
     pub from: PathBuf,
-    /// The data directory that it goes into; it must not exist, or be empty.
-    #[arg(long, value_name = "DIR")]
+    /// The data directory that it goes into, which must not exist, or be empty; or a Redis, such as redis://127.0.0.1:6379.
+    #[arg(long, value_name = "DIR|URL")]
     pub to: PathBuf,
     /// The number of partitions from then on; otherwise as many as now.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -45,18 +48,41 @@ pub struct Migrate {
     /// Print JSON, an object on each line.
     #[arg(long)]
     pub json: bool,
+    /// How to reach a Redis.
+    #[command(flatten)]
+    pub redis: MoveFlags,
+}
+
+/// A deployment whose files rest.
+struct Source {
+    deployment: Deployment,
+    /// No server may start on the files meanwhile.
+    _alone: DirectoryLock,
+}
+
+impl Source {
+    fn begin(from: &Path) -> Result<Self, Failed> {
+        let deployment = load_deployment(from)?;
+        let alone = DirectoryLock::acquire(from).map_err(|error| {
+            let exit = if matches!(error, LockError::Held { .. }) { Exit::Refused } else { Exit::Failed };
+            Failed::new(exit, &error)
+        })?;
+        check_not_moved(from)?;
+        Ok(Self { deployment, _alone: alone })
+    }
 }
 
 /// What a move is made of.
 struct Move<'a> {
     options: &'a Migrate,
-    deployment: Deployment,
+    source: Source,
     partitions: u32,
-    /// No server may start on the old files meanwhile.
-    _alone: DirectoryLock,
 }
 
 pub(super) fn run(options: &Migrate) -> Ended {
+    if let Some(url) = into_redis::address_of(&options.to) {
+        return into_redis::run(options, url);
+    }
     if !options.dry_run && matches!(DirectoryLock::share(&options.from), Err(LockError::Held { .. })) {
         return beside::run(options);
     }
@@ -77,21 +103,17 @@ pub(super) fn run(options: &Migrate) -> Ended {
 
 impl<'a> Move<'a> {
     fn begin(options: &'a Migrate) -> Result<Self, Failed> {
-        let deployment = load_deployment(&options.from)?;
+        load_deployment(&options.from)?;
         check_target(&options.to).map_err(|failed| Failed { exit: Exit::Refused, ..failed })?;
         check_apart(&options.from, &options.to)?;
-        let alone = DirectoryLock::acquire(&options.from).map_err(|error| {
-            let exit = if matches!(error, LockError::Held { .. }) { Exit::Refused } else { Exit::Failed };
-            Failed::new(exit, &error)
-        })?;
-        check_not_moved(&options.from)?;
-        let partitions = options.partitions.unwrap_or(deployment.partitions);
-        Ok(Self { options, deployment, partitions, _alone: alone })
+        let source = Source::begin(&options.from)?;
+        let partitions = options.partitions.unwrap_or(source.deployment.partitions);
+        Ok(Self { options, source, partitions })
     }
 
     /// Whether the partitions stay as they are, with their logs.
     fn keeps_partitions(&self) -> bool {
-        self.partitions == self.deployment.partitions
+        self.partitions == self.source.deployment.partitions
     }
 }
 

@@ -8,6 +8,7 @@ use scarce_engine_embedded::Restored;
 use serde_json::json;
 
 use super::Migrate;
+use super::into_redis::address_of;
 use crate::Failed;
 use crate::files::print_rows;
 use crate::restore::is_long_ago;
@@ -102,6 +103,10 @@ pub(super) fn print(options: &Migrate, partitions: u32, parts: &[Part]) -> Resul
         err,
         "{from} has moved to {to} and is not served any more; keep it until you have a backup of {to}"
     )?;
+    if let Some(url) = address_of(&options.to) {
+        writeln!(err, "next: scarce serve --engine redis --redis-url {url} --partitions {partitions}")?;
+        return Ok(());
+    }
     let accept = if parts.iter().any(|part| is_long_ago(part.at)) { " --accept-clock" } else { "" };
     writeln!(err, "next: scarce serve --data {to} --partitions {partitions}{accept}")?;
     Ok(())
