@@ -6,7 +6,7 @@ use super::{Stage, call, ended, said};
 use crate::support::{Server, wait_until};
 
 /// Commands of every kind, each with an id. Some are refused, some have long answers.
-fn lines() -> Vec<String> {
+pub(super) fn lines() -> Vec<String> {
     let mut lines = Vec::new();
     for n in 0..12 {
         lines.extend([
@@ -42,7 +42,7 @@ fn resources() -> impl Iterator<Item = String> {
 }
 
 /// The digest of each resource, without the partition and the sequence that it is of.
-fn digests(server: &Server) -> Vec<Reply> {
+pub(super) fn digests(server: &Server) -> Vec<Reply> {
     let mut client = server.connect();
     let digest = |resource: String| match call(&mut client, &format!("DIGEST {resource}")) {
         Reply::Array(mut rows) => match rows.pop() {
@@ -55,7 +55,7 @@ fn digests(server: &Server) -> Vec<Reply> {
 }
 
 /// The old files are no longer served: callers are told where the deployment is.
-fn check_elsewhere(old: &Server) {
+pub(super) fn check_elsewhere(old: &Server) {
     let told = "-MIGRATED this deployment has moved to there:7379; send the request there, with the same id";
     for words in [&["PING"][..], &["ACCOUNT.CREDIT", "a0", "1", "ID", "late"], &["ACCOUNT.GET", "a0"]] {
         assert_eq!(old.socket().call(words), told);
@@ -79,7 +79,7 @@ fn also_those_whose_operation_ids_were_on_disk() {
 }
 
 /// Whether nearly all operation ids have left memory, if they shall.
-fn has_let_go(stage: &Stage, server: &Server) -> bool {
+pub(super) fn has_let_go(stage: &Stage, server: &Server) -> bool {
     let metrics = server.http().get("/metrics").text();
     let in_memory = |line: &str| {
         line.starts_with("scarce_operations_in_memory{").then(|| line.rsplit(' ').next()?.parse::<f64>().ok())

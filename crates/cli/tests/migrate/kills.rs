@@ -8,7 +8,7 @@ use crate::support::{Server, scarce};
 
 const ACCOUNTS: u32 = 2_000;
 
-fn fill(server: &Server) {
+pub(super) fn fill(server: &Server) {
     let mut packed = Vec::new();
     for n in 0..ACCOUNTS {
         let words =
@@ -23,7 +23,7 @@ fn fill(server: &Server) {
 }
 
 /// Whether a server starts on a directory; then everything is there, and nothing happens twice.
-fn is_served(data: &Path, partitions: u32) -> bool {
+pub(super) fn is_served(data: &Path, partitions: u32) -> bool {
     if !has(data, "deployment.toml") {
         return false;
     }

@@ -10,7 +10,9 @@ mod beside;
 mod beside_kills;
 mod kills;
 mod load;
+mod redis_kills;
 mod refusals;
+mod to_redis;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -51,6 +53,17 @@ impl Stage {
         command.args(["migrate", "--json", "--from"]).arg(self.path(from));
         command.arg("--to").arg(self.path(to)).args(options);
         command
+    }
+
+    /// A move to another place than a directory.
+    fn command_to(&self, from: &str, url: &str, options: &[&str]) -> Command {
+        let mut command = scarce();
+        command.args(["migrate", "--json", "--from"]).arg(self.path(from)).args(["--to", url]).args(options);
+        command
+    }
+
+    fn migrate_to(&self, from: &str, url: &str, options: &[&str]) -> Output {
+        self.command_to(from, url, options).output().unwrap()
     }
 
     fn migrate(&self, from: &str, to: &str, options: &[&str]) -> Output {
