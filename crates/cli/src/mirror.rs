@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use scarce_client::{Client, Extent, Info};
+use scarce_core::event::Position;
 use scarce_core::state::StateSettings;
 use scarce_mirror::{Mark, Mirror, MirrorError};
 use serde_json::{Value, json};
@@ -71,24 +72,48 @@ pub(crate) fn open(flags: &SettingFlags, server: &Info) -> Result<Mirror, Failed
 }
 
 fn status(options: &Options) -> Ended {
-    let server = Info::ask(&mut options.target.connect()?)?;
+    let mut client = options.target.connect()?;
+    let server = Info::ask(&mut client)?;
     let mirror = open(&options.redis.0, &server)?;
     let marks = Runtime::new()?.block_on(mirror.marks())?;
-    let row = |((partition, extent), mark): ((&u32, &Extent), &Mark)| {
-        json!({
+    let mut rows = Vec::new();
+    for ((partition, extent), mark) in server.partitions.iter().zip(&marks) {
+        let position = mark.position;
+        let is_other = is_of_another_history(&mut client, *partition, position)?;
+        let lag = extent.last.unwrap_or(0).saturating_sub(position.sequence);
+        rows.push(json!({
             "partition": partition,
-            "epoch": mark.position.epoch,
-            "sequence": mark.position.sequence,
-            "lag_events": extent.last.unwrap_or(0).saturating_sub(mark.position.sequence),
+            "epoch": position.epoch,
+            "sequence": position.sequence,
+            "history": if is_other { "other" } else { "same" },
+            "lag_events": Some(lag).filter(|_| !is_other),
             "event_at_ms": Some(mark.at).filter(|at| *at > 0),
             "written_at_ms": Some(mark.written_at).filter(|at| *at > 0),
             "writer": mark.writer,
-        })
-    };
-    let rows: Vec<_> = server.partitions.iter().zip(&marks).map(row).collect();
-    let columns = ["partition", "epoch", "sequence", "lag_events", "event_at_ms", "written_at_ms", "writer"];
+        }));
+    }
+    let columns =
+        ["partition", "epoch", "sequence", "history", "lag_events", "event_at_ms", "written_at_ms", "writer"];
     print_rows(&rows, &columns, options.json)?;
+    if rows.iter().any(|row| row["history"] == "other") {
+        let advice = "the mirror shows positions that the server's log never had, as of before a restore: a server with --mirror \
+                      compares every row at its start, and writes what differs";
+        writeln!(std::io::stderr(), "{advice}")?;
+    }
     Ok(Exit::Done)
+}
+
+/// Whether the log of a server never had a position. Of one that was trimmed that is not known.
+fn is_of_another_history(client: &mut Client, partition: u32, position: Position) -> Result<bool, Failed> {
+    let Position { epoch, sequence } = position;
+    if sequence == 0 {
+        return Ok(false);
+    }
+    let words = [partition.to_string(), epoch.to_string(), sequence.to_string()];
+    let answer = client
+        .call(&["EVENTS", &words[0], &words[1], &words[2], "COUNT", "1"])
+        .map(|answer| answer_json(&answer))?;
+    Ok(answer["message"].as_str().is_some_and(|text| text.contains("begin anew")))
 }
 
 fn verify(options: &Options) -> Ended {

@@ -21,6 +21,23 @@ fn rows(words: &[&str]) -> (Option<i32>, Vec<Value>, String) {
     (code, out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(), err)
 }
 
+/// A position that the log never had is not shown as one without a lag.
+fn check_other_history(
+    redis: &scarce_launch::Server,
+    epoch: &Value,
+    status: impl Fn() -> (Option<i32>, Vec<Value>, String),
+) {
+    let put = |epoch: &str| redis.ask::<u64>(&["HSET", "shop:{p0-0}:meta", "epoch", epoch]).unwrap();
+    put("7");
+    let (code, other, err) = status();
+    assert_eq!(
+        (code, &other[0]["history"], &other[0]["lag_events"]),
+        (Some(0), &json!("other"), &json!(null))
+    );
+    assert!(err.contains("never had"), "{err}");
+    put(&epoch.to_string());
+}
+
 #[test]
 fn a_mirror_is_shown_compared_put_right_and_written_anew() {
     let (data, redis) = (TempDir::new().unwrap(), redis_server(&[]));
@@ -39,6 +56,8 @@ fn a_mirror_is_shown_compared_put_right_and_written_anew() {
         (&json!(0), true),
         "{status:?}"
     );
+    assert_eq!(status[0]["history"], "same");
+    check_other_history(&redis, &status[0]["epoch"], || rows(&command("status")));
     assert_eq!(redis.ask::<String>(&["HGET", ACCOUNTS, "u1"]).unwrap(), "EUR|380|0|0|open");
     let (code, equal, err) = rows(&command("verify"));
     assert_eq!((code, &equal[0]["equal"]), (Some(0), &json!(true)), "{equal:?} {err}");
