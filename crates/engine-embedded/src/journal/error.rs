@@ -4,7 +4,7 @@ use crate::storage::StorageError;
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// The disk failed.
-    #[error("the journal's disk failed; look at the device and the system log before starting again")]
+    #[error("{}", explained(.0))]
     Storage(#[from] StorageError),
 
     /// There is no room for another segment. Nothing was written, nothing is broken: try again later.
@@ -157,5 +157,14 @@ impl JournalError {
     /// Whether the writer is dead for good.
     pub fn is_poisoned(&self) -> bool {
         matches!(self, Self::Poisoned { .. })
+    }
+}
+
+/// What is said of a call that failed. A disk that is full is not broken.
+fn explained(error: &StorageError) -> &'static str {
+    if error.is_full() {
+        "the disk is full; make room, and try again"
+    } else {
+        "the journal's disk failed; look at the device and the system log before starting again"
     }
 }
