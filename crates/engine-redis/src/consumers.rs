@@ -184,6 +184,16 @@ pub(super) async fn list(link: &Link, keys: &Keys) -> Result<Vec<Consumption>, F
     .collect()
 }
 
+/// A consumer's field as the library writes it.
+pub(super) fn text_of(its: &Consumption) -> String {
+    let Position { epoch, sequence } = its.confirmed;
+    let of_history = |word: &str, at: Option<Position>| {
+        at.map(|Position { epoch, sequence }| format!(" {word} {epoch} {sequence}")).unwrap_or_default()
+    };
+    let other = of_history("diverged", its.diverged) + &of_history("abandoned", its.abandoned);
+    format!("{epoch} {sequence} {}{other}", its.confirmed_at)
+}
+
 fn read(name: &str, text: &str, holder: Option<&str>) -> Option<Consumption> {
     let at = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
     let (text, other_history) = text.split_at(at);

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use scarce_core::event::epoch;
 use scarce_core::machine::Machine;
 use scarce_core::machine::regroup::{Origin, Regrouped, Totals, align, regroup};
+use scarce_engine::consumers::Consumption;
 use scarce_engine::random::{self, hex};
 use scarce_engine_embedded::lock::{DirectoryLock, LockError};
-use scarce_engine_embedded::relocation::{CompleteOperations, Moved, RelocationId};
+use scarce_engine_embedded::relocation::{CompleteOperations, Moved, RelocationId, read_consumptions};
 use scarce_engine_embedded::storage::FileStorage;
 use scarce_engine_embedded::{EmbeddedError, PartitionFiles};
 use scarce_engine_redis::RedisSettings;
@@ -145,10 +146,27 @@ impl IntoRedis<'_> {
         })?;
         for its in &made {
             let operations = CompleteOperations::read(its, &files)?;
-            write(&self.target, &Made { regrouped: its, operations: &operations, deployment })?;
+            let consumptions = self.consumptions(its, &files)?;
+            let made = Made { regrouped: its, operations: &operations, deployment, consumptions };
+            write(&self.target, &made)?;
         }
         self.target.wait_until_safe()?;
         Ok(made.iter().map(|made| Part::of_new(&made.machine, 0)).collect())
+    }
+
+    /// How far consumers are, with as many partitions as there were: positions of the old log are not those of another number.
+    fn consumptions(
+        &self,
+        made: &Regrouped,
+        files: &[PartitionFiles<'_>],
+    ) -> Result<Vec<Consumption>, Failed> {
+        let is_it = |its: &&PartitionFiles<'_>| its.partition == made.machine.partition();
+        let same = files.iter().find(is_it).filter(|_| self.keeps_partitions());
+        Ok(same.map(read_consumptions).transpose()?.unwrap_or_default())
+    }
+
+    fn keeps_partitions(&self) -> bool {
+        self.partitions == self.resting.deployment.partitions
     }
 
     /// The new partitions, with an epoch that is higher than all before. With as many as there were, positions of the old log
@@ -160,7 +178,7 @@ impl IntoRedis<'_> {
         machines.iter().try_for_each(check_movable)?;
         let salt = random::bytes().map(u32::from_le_bytes)?;
         let higher = epoch::advanced(last_epoch, EPOCH_MARGIN, salt);
-        if self.partitions == self.resting.deployment.partitions {
+        if self.keeps_partitions() {
             return Ok(machines.into_iter().map(|machine| same(machine, higher)).collect());
         }
         align(&mut machines);

@@ -1,6 +1,7 @@
 //! A partition of a deployment that moves, in the keys of the Redis engine: written, read back and compared.
 
 use scarce_core::machine::regroup::Regrouped;
+use scarce_engine::consumers::Consumption;
 use scarce_engine_embedded::deployment::Deployment;
 use scarce_engine_embedded::relocation::CompleteOperations;
 use scarce_engine_redis::relocation::{OperationRows, PartitionHead, PartitionRows, Purpose, Sizes, Target};
@@ -14,6 +15,8 @@ pub(super) struct Made<'a> {
     pub(super) regrouped: &'a Regrouped,
     pub(super) operations: &'a CompleteOperations,
     pub(super) deployment: &'a Deployment,
+    /// How far consumers of its log are, where that is the log from which they go on.
+    pub(super) consumptions: Vec<Consumption>,
 }
 
 /// Writes a partition, and reads it back.
@@ -34,6 +37,7 @@ pub(super) fn write(target: &Target, made: &Made<'_>) -> Result<(), Failed> {
         at: machine.state().at,
         now: machine.now(),
         forgotten_at: machine.state().operations.forgotten_at(),
+        consumptions: made.consumptions.clone(),
     };
     target.finish(partition, &made.deployment.deployment_id, &head, &sizes)?;
     if send(target.rows(partition, Purpose::Compare), made)? != sizes {

@@ -210,3 +210,25 @@ fn a_redis_without_room_is_left_as_it_was() {
     let known = Reply::Array([1, 8, 8].map(Reply::Int).to_vec());
     assert_eq!(call(&mut server.connect(), "ACCOUNT.CREDIT a1 1 ID late"), known);
 }
+
+#[test]
+fn a_consumer_that_has_everything_goes_on_from_its_position() {
+    let (stage, redis) = (Stage::new(), redis_server(&[]));
+    let sql = format!("sqlite://{}", stage.path("shop.db").display());
+    let words = ["--partitions", "2", "--sql", &sql];
+    let fill = |server: &Server, first: u32| {
+        let mut client = server.connect();
+        for n in first..first + 20 {
+            call(&mut client, &format!("ACCOUNT.OPEN a{n} EUR ID open{n}"));
+            call(&mut client, &format!("ACCOUNT.CREDIT a{n} 7 ID credit{n}"));
+        }
+        server.wait_until_drained();
+    };
+    let old = Server::start(&stage.path("old"), &words);
+    fill(&old, 0);
+    old.stop();
+    ended(&stage.migrate_to("old", &redis.url(), &[]), 0);
+    let url = redis.url();
+    let new = Server::fresh(&[&["--engine", "redis", "--redis-url", &url], &words[..]].concat());
+    fill(&new, 20);
+}

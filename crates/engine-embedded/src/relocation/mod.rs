@@ -11,7 +11,7 @@ mod standby;
 mod target;
 
 pub use marks::{Arriving, MarkError, Moved, RelocationId, check_current};
-pub use source::{RestingPartition, read_resting};
+pub use source::{RestingPartition, read_consumptions, read_resting};
 pub use standby::{Standby, StandbyCopy, Told};
 pub use target::{CompleteOperations, write_partition};
 

@@ -2,8 +2,10 @@
 
 use scarce_core::machine::Machine;
 use scarce_core::state::StateSettings;
+use scarce_engine::consumers::Consumption;
 
 use crate::EmbeddedError;
+use crate::consumers::Registry;
 use crate::fold::fold;
 use crate::journal::{self, JournalProgress};
 use crate::look::PartitionFiles;
@@ -17,6 +19,14 @@ pub struct RestingPartition {
     pub machine: Machine,
     /// The highest epoch of any of its frames.
     pub epoch: u64,
+}
+
+/// How far the consumers of a partition's log are, by its files.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn read_consumptions(files: &PartitionFiles<'_>) -> Result<Vec<Consumption>, EmbeddedError> {
+    Ok(Registry::load(&*files.storage, u64::MAX)?.list())
 }
 
 /// Reads a partition that no server writes to: its newest good snapshot, then the log. Nothing is changed.

@@ -19,6 +19,7 @@ use scarce_core::event::Position;
 use scarce_core::outcome::Durability;
 use scarce_core::state::{State, StateSettings};
 use scarce_core::types::TimeMs;
+use scarce_engine::consumers::Consumption;
 use scarce_engine::engine::Failure;
 use scarce_engine::random::hex;
 use tokio::runtime::Runtime;
@@ -29,7 +30,7 @@ use super::keys::{Keys, NAMES};
 use super::nodes::{Nodes, Traffic};
 use super::records::FORMAT_VERSION;
 use super::waits::{Waits, WantedLevels};
-use super::{RedisError, RedisSettings, read_still, server, wholeness};
+use super::{RedisError, RedisSettings, consumers, read_still, server, wholeness};
 
 pub use operations::OperationRows;
 pub use rows::{PartitionRows, Purpose, Sizes};
@@ -67,6 +68,8 @@ pub struct PartitionHead {
     pub now: TimeMs,
     /// The stamp of the youngest operation that was forgotten for lack of space.
     pub forgotten_at: TimeMs,
+    /// How far consumers of its log are.
+    pub consumptions: Vec<Consumption>,
 }
 
 /// What is behind a prefix before a move.
@@ -185,7 +188,7 @@ impl Target {
             for partition in 0..partitions {
                 let keys = Keys::new(&self.settings.prefix, partition, partitions);
                 let mut unlink = redis::cmd("UNLINK");
-                unlink.arg(keys.all()).arg(keys.of("waited"));
+                unlink.arg(keys.all()).arg(keys.of("waited")).arg(keys.of(consumers::KEY));
                 let _count: u64 = self.link(&keys).send(&unlink).await.map_err(Failure::from)?;
             }
             let mut discard = redis::cmd("EVAL");
@@ -225,6 +228,11 @@ impl Target {
                 let _id: String = link.send(&add).await.map_err(Failure::from)?;
                 let _count: u64 =
                     link.send(redis::cmd("XDEL").arg(&log).arg(&last)).await.map_err(Failure::from)?;
+            }
+            for its in &head.consumptions {
+                let mut confirm = redis::cmd("HSET");
+                confirm.arg(keys.of(consumers::KEY)).arg(its.name.as_str()).arg(consumers::text_of(its));
+                let _count: u64 = link.send(&confirm).await.map_err(Failure::from)?;
             }
             let mut set = redis::cmd("HSET");
             set.arg(keys.of("meta")).arg("epoch").arg(head.epoch).arg("sequence").arg(head.sequence);
