@@ -13,6 +13,7 @@ mod effect;
 mod plain;
 #[cfg(test)]
 mod plain_tests;
+mod preparing;
 mod query;
 pub mod regroup;
 #[cfg(test)]
@@ -39,7 +40,7 @@ use crate::facts;
 use crate::operations::{Encoded, OldOperation, Sought};
 use crate::outcome::codes::Kind;
 use crate::outcome::{Code, Durability, Outcome, Receipt, Refusal, overload};
-use crate::packets::Prepared;
+use crate::packets::{self, Prepared};
 use crate::state::{FORGOTTEN_PER_EVENT_MAX, Origin, State, StateSettings};
 use crate::types::TimeMs;
 
@@ -236,10 +237,14 @@ impl Machine {
         self.state.operations.take_back(outside)
     }
 
-    /// Finishes an operation that was interrupted between two steps.
+    /// Finishes an operation that was interrupted between two steps, and prepares what packets are missing of campaigns
+    /// that were created.
     pub fn finish(&mut self, log: &mut Vec<u8>) {
         if self.state.unfinished.is_some() {
             self.go_on(log);
+        }
+        if self.state.campaigns.lacks_packets() {
+            self.prepare_missing(log);
         }
     }
 
@@ -320,6 +325,14 @@ impl Machine {
         self.evolve_from(0, operation.as_ref());
         match step {
             Step::Done(facts) => self.log_events(operation, false, Some(Outcome::applied(facts)), log),
+            // The campaign is created with this entry. Its further packets belong to no operation, because other commands may come
+            // between them.
+            Step::More(OperationProgress::Packets { campaign }) => {
+                let answer = packets::answer_of(&self.state, &campaign);
+                let receipt = self.log_events(operation, false, Some(Outcome::applied(answer)), log);
+                self.prepare_packets(&campaign, log);
+                receipt
+            }
             Step::More(progress) => {
                 self.log_step(operation, progress, log);
                 self.go_on(log)

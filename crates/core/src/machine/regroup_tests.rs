@@ -194,8 +194,12 @@ fn an_unfinished_operation_and_too_many_ids_are_refused() {
     more.entries().iter().for_each(|entry| second.apply(entry));
     let refused = regroup_all(&[full.machine, second], 1).expect_err("refused");
     assert_eq!(refused, RegroupError::TooManyIds { partition: 0, count: 6, max: 5 });
-    let mut cut = filled(2);
-    cut.run(&["PACKET.CREATE large EUR PLAN 3000 3000 EVEN ID large"]);
+    let mut cut = Bench::with(StateSettings { step_max: 1, ..StateSettings::default() });
+    cut.run(&["MARKET.CREATE m"]);
+    for order in ["a", "b"] {
+        cut.run(&[&format!("ORDER.PLACE m {order} ann SELL LIMIT 100 1")]);
+    }
+    cut.run(&["ORDER.PLACE m t tom BUY LIMIT 100 2 ID large"]);
     let entries = cut.entries();
     let begun = entries.iter().position(|entry| entry.head.more).expect("steps");
     let unfinished = cut.fold(&entries[..=begun]);

@@ -107,6 +107,12 @@ pub(crate) fn go_on(state: &State, campaign: &Id, events: &mut Vec<Event>) -> St
     Step::Done(figures(found.count, found.total, found.commitment))
 }
 
+/// What the creation of a campaign is answered.
+pub(crate) fn answer_of(state: &State, campaign: &Id) -> Facts {
+    let found = state.campaigns.get(campaign);
+    found.map_or_else(|| facts![], |its| figures(its.count, its.total, its.commitment))
+}
+
 fn figures(count: u64, total: u64, commitment: Option<[u8; 32]>) -> Facts {
     facts![count, total, commitment.map(hex)]
 }

@@ -4,17 +4,18 @@ use super::{Campaign, Campaigns, Claim, Piece};
 use crate::command::shapes::Cut;
 use crate::event::{PacketsClaimed, PacketsCreated, PacketsEvent, PacketsFilled};
 use crate::state::State;
+use crate::store::Slot;
 use crate::types::{Id, TimeMs};
 
 /// Applies an event of a campaign.
 pub(crate) fn evolve(state: &mut State, event: &PacketsEvent, at: TimeMs) {
     use PacketsEvent as E;
     match event {
-        E::PacketsCreated(created) => {
-            state.campaigns.create(created);
-            state.queue_packets_of(&created.campaign);
+        E::PacketsCreated(created) => state.campaigns.create(created),
+        E::PacketsFilled(filled) => {
+            let Some(slot) = state.campaigns.find(&filled.campaign) else { return };
+            state.requeue_packets(slot, |campaigns| campaigns.fill(slot, filled));
         }
-        E::PacketsFilled(filled) => state.campaigns.fill(filled),
         E::PacketsClaimed(claimed) => state.campaigns.claim(claimed, at),
         E::PacketsClosed(closed) => {
             let Some(slot) = state.campaigns.find(&closed.campaign) else { return };
@@ -56,14 +57,20 @@ impl Campaigns {
             let amounts = amounts.iter().map(|amount| amount.get()).collect();
             self.listed.insert(slot, Piece(amounts));
         }
+        self.note_unprepared(slot);
     }
 
-    fn fill(&mut self, filled: &PacketsFilled) {
-        let Some(slot) = self.campaigns.find(&filled.campaign) else { return };
-        self.pieces.insert((slot, filled.first_packet), Piece(filled.amounts.shared()));
+    fn fill(&mut self, slot: Slot, filled: &PacketsFilled) {
         self.campaigns.update(slot, |campaign| campaign.laid_count += filled.count);
-        if self.campaigns.at(slot).is_some_and(|campaign| campaign.laid_count >= campaign.count) {
+        let Some(Campaign { laid_count, count, closed_at, .. }) = self.campaigns.at(slot) else { return };
+        let is_complete = laid_count >= count;
+        // What nobody can claim any more is not kept.
+        if closed_at.is_none() {
+            self.pieces.insert((slot, filled.first_packet), Piece(filled.amounts.shared()));
+        }
+        if is_complete {
             self.listed.remove(&slot);
+            self.note_unprepared(slot);
         }
     }
 

@@ -17,7 +17,7 @@ mod rows;
 mod tests;
 
 pub use amounts::Amounts;
-pub(crate) use decisions::{claim, close, create, go_on};
+pub(crate) use decisions::{answer_of, claim, close, create, go_on};
 pub(crate) use evolve::evolve;
 pub use prepared::{AMOUNTS_MAX, Prepared, count_to_cut};
 pub(crate) use retention::forget;
@@ -149,10 +149,12 @@ pub struct Campaigns {
     listed: Ordered<Slot, Piece>,
     /// What has left of campaigns whose retention is over.
     forgotten: Ordered<Slot, Forgotten>,
+    /// Those whose packets are not all prepared. Derived from the campaigns, and not written to snapshots.
+    unprepared: Ordered<Slot, ()>,
     ahead: RefCell<Option<Ahead>>,
 }
 
-reversible_fields!(Campaigns { campaigns, pieces, claims, claimants, listed, forgotten });
+reversible_fields!(Campaigns { campaigns, pieces, claims, claimants, listed, forgotten, unprepared });
 
 impl Campaigns {
     pub(crate) fn new(hash_seed: u64) -> Self {
@@ -163,6 +165,7 @@ impl Campaigns {
             claimants: Ordered::default(),
             listed: Ordered::default(),
             forgotten: Ordered::default(),
+            unprepared: Ordered::default(),
             ahead: RefCell::new(None),
         }
     }
@@ -184,7 +187,31 @@ impl Campaigns {
 
     /// Restores a campaign from another store.
     pub fn restore(&mut self, id: Id, campaign: Campaign) {
-        self.campaigns.insert(id, campaign);
+        let slot = self.campaigns.insert(id, campaign);
+        self.note_unprepared(slot);
+    }
+
+    /// Whether the packets of some campaign are not all prepared.
+    #[must_use]
+    pub fn lacks_packets(&self) -> bool {
+        !self.unprepared.is_empty()
+    }
+
+    /// The campaigns whose packets are not all prepared.
+    pub(crate) fn unprepared(&self) -> Vec<Id> {
+        let names = self.unprepared.iter().filter_map(|(slot, ())| self.campaigns.key_at(*slot));
+        names.cloned().collect()
+    }
+
+    /// Notes whether packets of a campaign are missing.
+    fn note_unprepared(&mut self, slot: Slot) {
+        let is_missing = self.campaigns.at(slot).is_some_and(|its| its.laid_count < its.count);
+        let is_noted = self.unprepared.get(&slot).is_some();
+        if is_missing && !is_noted {
+            self.unprepared.insert(slot, ());
+        } else if !is_missing && is_noted {
+            self.unprepared.remove(&slot);
+        }
     }
 
     /// Restores a packet from another store, of a campaign that was restored.
@@ -327,7 +354,8 @@ impl Campaigns {
 
     /// What [`Campaigns::put`] writes, in the same order, and what has left.
     pub(crate) fn sliced(&mut self) -> ([&mut dyn Sliced; 4], &mut dyn Sliced) {
-        let Self { campaigns, pieces, claims, claimants: _, listed, forgotten, ahead: _ } = self;
+        let Self { campaigns, pieces, claims, claimants: _, listed, forgotten, unprepared: _, ahead: _ } =
+            self;
         ([campaigns, pieces, claims, listed], forgotten)
     }
 
@@ -372,6 +400,8 @@ fn add_campaign(sum: &mut Sum<'_>, id: &Id, campaign: &Campaign) {
     let public = Campaign { seed, ..campaign.clone() };
     sum.add(Kind::Campaign, id, |out| public.put(out));
 }
+        let slots: Vec<Slot> = self.campaigns.iter().filter_map(|(id, _)| self.campaigns.find(id)).collect();
+        slots.into_iter().for_each(|slot| self.note_unprepared(slot));
 
 /// Bytes as hexadecimal digits, as seeds and commitments are shown.
 #[must_use]

@@ -12,5 +12,6 @@ impl Campaigns {
         placed.take_ordered(&mut self.claimants, &from.claimants);
         placed.take_single(&mut self.listed, &from.listed);
         placed.take_single(&mut self.forgotten, &from.forgotten);
+        placed.take_single(&mut self.unprepared, &from.unprepared);
     }
 }

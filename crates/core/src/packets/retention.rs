@@ -36,10 +36,14 @@ fn packets_name() -> Id {
     Id::trusted(compact_str::CompactString::const_new("packets"))
 }
 
-/// When the packets of a campaign leave: their retention begins when it is closed or has ended, whichever is first.
+/// When the packets of a campaign leave: their retention begins when it is closed or has ended, whichever is first. None
+/// leave before all are prepared.
 fn leaves_at(settings: &StateSettings, campaign: &Campaign, forgotten: &Forgotten) -> Option<TimeMs> {
     let over_at = campaign.closed_at.into_iter().chain(campaign.ends_at).min();
-    over_at.filter(|_| forgotten.through_packet < campaign.count).map(|at| settings.receipt_due(at))
+    let is_prepared = campaign.laid_count >= campaign.count;
+    over_at
+        .filter(|_| is_prepared && forgotten.through_packet < campaign.count)
+        .map(|at| settings.receipt_due(at))
 }
 
 /// Lets the next packets of a campaign go, those that were claimed first.
@@ -81,8 +85,8 @@ impl State {
         }
     }
 
-    /// Notes when the packets of a new campaign are due.
-    pub(super) fn queue_packets_of(&mut self, id: &Id) {
+    /// Notes when the packets of a campaign are due.
+    fn queue_packets_of(&mut self, id: &Id) {
         let due = self.campaigns.find(id).map(|slot| (slot, self.campaigns.leaves_at(&self.settings, slot)));
         if let Some((slot, Some(due))) = due {
             self.deadlines.add(due, RecordKind::Share, slot, id, &packets_name());

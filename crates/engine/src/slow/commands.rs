@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use scarce_core::codec::Input;
 use scarce_core::command::{COMMANDS, Command};
-use scarce_core::event::{Entry, Event};
+use scarce_core::event::{Entry, Event, PacketsEvent};
 use scarce_core::types::TimeMs;
 
 use crate::clock::wall_ms;
@@ -112,13 +112,15 @@ fn resource_of(command: &Command) -> String {
     first.unwrap_or_default()
 }
 
-/// The commands of encoded entries, by what they did. A command of several entries is named once, by its first one.
+/// The commands of encoded entries, by what they did. A command of several entries is named once, by its first one, and so is
+/// the creation of a campaign whose packets are in several.
 pub fn names_of_entries(bytes: &[u8]) -> impl Iterator<Item = SlowName> {
     let mut input = Input::new(bytes);
     let mut goes_on = false;
     std::iter::from_fn(move || if input.is_empty() { None } else { Entry::read(&mut input).ok() })
         .take(ENTRIES_READ_MAX)
         .filter(move |entry| !std::mem::replace(&mut goes_on, entry.head.more))
+        .filter(|entry| !matches!(entry.events.first(), Some(Event::Packets(PacketsEvent::PacketsFilled(_)))))
         .filter_map(|entry| entry.events.first().and_then(name_of_event))
 }
 
@@ -201,7 +203,7 @@ mod tests {
         assert_eq!(
             named,
             [of_campaign("PACKET.CREATE"), of_campaign("PACKET.CLAIM")],
-            "five steps, one name"
+            "five entries, one name"
         );
         assert_eq!(name_of(&Request::Expire(5)), None);
         assert_eq!(names_of_entries(b"damaged").count(), 0);

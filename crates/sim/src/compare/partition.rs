@@ -10,7 +10,7 @@ use scarce_core::outcome::{Outcome, Receipt, Value};
 use scarce_core::state::StateSettings;
 use scarce_core::types::{OperationId, TimeMs};
 
-use crate::conformance::core_target::image;
+use crate::conformance::core_target::{goes_on, has_further_packets, image};
 use crate::model::Reply;
 
 /// The core with its whole log.
@@ -105,7 +105,7 @@ impl Core {
         self.check_place(envelope, &receipt, before)?;
         self.let_go();
         for cut in logged..self.entries.len() {
-            if self.entries[cut].head.more {
+            if goes_on(&self.entries[cut..]) {
                 self.check_interrupted(envelope, &receipt, cut, clock)?;
             }
         }
@@ -154,7 +154,9 @@ impl Core {
                 Err(format!("a copy of the receipt names events {place:?}, the first named {first:?}"))
             };
         }
-        let (now, last) = (self.machine.sequence(), place.1);
+        // The packets that a campaign's first entry does not have belong to no operation.
+        let own = self.entries.iter().rev().find(|entry| !has_further_packets(entry));
+        let (now, last) = (own.map_or(0, Entry::sequence_last).max(before), place.1);
         if last != now || (place.0 <= before && place.0 != last) {
             return Err(format!("a receipt names events {place:?} where {before} to {now} were made"));
         }

@@ -187,11 +187,11 @@ impl Lane {
         image(&self.machine)
     }
 
-    /// After a crash between any two steps of a command, the rest of the command produces the same bytes
+    /// After a crash between any two entries of a command, the rest of the command produces the same bytes
     /// as without the crash.
     fn check_crashes(&self, settings: &StateSettings) -> Result<(), String> {
         let entries = self.entries()?;
-        for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.head.more) {
+        for (at, entry) in entries.iter().enumerate().filter(|(at, _)| goes_on(&entries[*at..])) {
             let mut machine = fold(settings, &entries[..=at]);
             let mut log = Vec::new();
             machine.finish(&mut log);
@@ -214,6 +214,20 @@ pub fn image(machine: &Machine) -> Vec<u8> {
         bytes.extend_from_slice(format!("{due:?}").as_bytes());
     }
     bytes
+}
+
+/// Whether the first of these entries leaves something that a machine does by itself after a crash: further steps of a
+/// command, or packets of a campaign that are missing.
+#[must_use]
+pub fn goes_on(entries: &[Entry]) -> bool {
+    let [entry, behind @ ..] = entries else { return false };
+    entry.head.more || behind.first().is_some_and(has_further_packets)
+}
+
+/// Whether an entry has packets of a campaign that was created by an entry before it.
+#[must_use]
+pub fn has_further_packets(entry: &Entry) -> bool {
+    entry.events.first().is_some_and(|event| event.spec().name == "packets.filled")
 }
 
 fn fold(settings: &StateSettings, entries: &[Entry]) -> Machine {
