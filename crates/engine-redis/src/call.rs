@@ -71,6 +71,8 @@ pub(super) enum RequestKind {
     Recall,
     Expire,
     Resume,
+    /// The next packets of a campaign that was created.
+    Prepare,
     PutBack,
     /// The rows that the log has changed since a sequence.
     Changes,
@@ -85,13 +87,14 @@ pub(super) enum RequestKind {
 }
 
 impl RequestKind {
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Write,
         Self::Read,
         Self::DryRun,
         Self::Recall,
         Self::Expire,
         Self::Resume,
+        Self::Prepare,
         Self::PutBack,
         Self::Changes,
         Self::Look,
@@ -109,6 +112,7 @@ impl RequestKind {
             Self::Recall => "recall",
             Self::Expire => "expire",
             Self::Resume => "resume",
+            Self::Prepare => "prepare",
             Self::PutBack => "put_back",
             Self::Changes => "changes",
             Self::Look => "look",
@@ -186,6 +190,18 @@ pub fn resume_begun(begun: Begun, request: &Request) -> EncodedRequest {
         _ => (0..2).for_each(|_| writer.nothing()),
     }
     resuming(writer)
+}
+
+/// How many values stand for the packets that come before other requests.
+pub(super) const PREPARE_VALUES: usize = 2;
+
+/// A request to lay the next packets of a campaign ready. It has no receipt.
+#[must_use]
+pub fn prepare(campaign: &Id) -> EncodedRequest {
+    let mut writer = MessageWriter::default();
+    writer.text(RequestKind::Prepare.word());
+    writer.text(campaign.as_str());
+    EncodedRequest { bytes: writer.into_bytes(), values: PREPARE_VALUES, is_read: false, is_shrinking: false }
 }
 
 fn resuming(writer: MessageWriter) -> EncodedRequest {

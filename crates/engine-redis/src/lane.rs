@@ -21,6 +21,7 @@ use super::image::{self, Imager};
 use super::keys::Keys;
 use super::moved::MovedIds;
 use super::nodes::Node;
+use super::preparing::Campaigns;
 use super::program::Rights;
 use super::settle::{Answered, Decided, levels};
 use super::status::PartitionStatus;
@@ -108,28 +109,58 @@ impl Lane {
     /// Serves batches until the engine is dropped.
     pub(super) async fn run(mut self, mut inbox: Receiver<Mail>) {
         let unsettled = Arc::new(Semaphore::new(UNSETTLED_MAX as usize));
-        let mut waiting: Vec<Mail> = Vec::new();
-        while inbox.recv_many(&mut waiting, REQUESTS_MAX).await > 0 {
-            let encoded: Vec<EncodedRequest> =
-                waiting.iter_mut().flat_map(|mail| mail.encoded.drain(..)).collect();
-            let requests: Vec<&Request> = waiting.iter().flat_map(|mail| &mail.batch).collect();
-            let levels = levels(&requests, self.durability);
-            let mut beyond = self.beyond(&levels).await;
-            self.hold_back(&requests, &mut beyond);
-            let mut answers = self.serve(&requests, &encoded, &beyond).await.into_iter();
-            let (mut late, mut levels) = (Vec::new(), levels.into_iter());
-            for mail in waiting.drain(..) {
-                let levels = levels.by_ref().take(mail.batch.len()).collect();
-                let answers = answers.by_ref().take(mail.batch.len()).collect();
-                let decided = Decided { levels, answers, reply: mail.reply };
-                if decided.is_settled() { decided.answer() } else { late.push(decided) }
-            }
+        let (mut waiting, mut campaigns) = (Vec::<Mail>::new(), Campaigns::default());
+        while self.receive(&mut inbox, &mut waiting, campaigns.is_empty()).await {
+            campaigns.set_aside(&mut waiting, self.settings.packets_per_step_max);
+            let mut decided = self.serve_all(&mut waiting).await;
+            decided.extend(self.serve_campaigns(&mut campaigns).await);
+            let (settled, late): (Vec<_>, Vec<_>) = decided.into_iter().partition(Decided::is_settled);
+            settled.into_iter().for_each(Decided::answer);
             if !late.is_empty() {
                 self.settle(late, &unsettled).await;
             }
         }
         // What waits for replicas or the disk is still answered.
         let _all = unsettled.acquire_many(UNSETTLED_MAX).await;
+    }
+
+    /// Takes what waits; waits for it where nothing else is to be done. Whether the lane goes on.
+    async fn receive(&self, inbox: &mut Receiver<Mail>, waiting: &mut Vec<Mail>, is_idle: bool) -> bool {
+        let is_left = self.status.unprepared().is_some() && !inbox.is_closed();
+        if is_idle && !is_left {
+            return inbox.recv_many(waiting, REQUESTS_MAX).await > 0;
+        }
+        waiting.extend(std::iter::from_fn(|| inbox.try_recv().ok()).take(REQUESTS_MAX));
+        true
+    }
+
+    /// Serves all that waits.
+    async fn serve_all(&mut self, waiting: &mut Vec<Mail>) -> Vec<Decided> {
+        if waiting.is_empty() {
+            return Vec::new();
+        }
+        let encoded: Vec<EncodedRequest> =
+            waiting.iter_mut().flat_map(|mail| mail.encoded.drain(..)).collect();
+        let requests: Vec<&Request> = waiting.iter().flat_map(|mail| &mail.batch).collect();
+        let mut levels = levels(&requests, self.durability).into_iter();
+        let mut answers = self.decide(&requests, &encoded).await.into_iter();
+        let decide = |mail: Mail| {
+            let levels = levels.by_ref().take(mail.batch.len()).collect();
+            let answers = answers.by_ref().take(mail.batch.len()).collect();
+            Decided { levels, answers, reply: mail.reply }
+        };
+        waiting.drain(..).map(decide).collect()
+    }
+
+    /// Answers requests in order, but for those that cannot be served now.
+    pub(super) async fn decide(
+        &mut self,
+        requests: &[&Request],
+        encoded: &[EncodedRequest],
+    ) -> Vec<Answered> {
+        let mut beyond = self.beyond(&levels(requests, self.durability)).await;
+        self.hold_back(requests, &mut beyond);
+        self.serve(requests, encoded, &beyond).await
     }
 
     /// Which requests ask for a level that the server cannot give at all, and why; they are not even begun. What
@@ -258,7 +289,7 @@ impl Lane {
                 (Owed::EarlierOperation, Owed::NextReceipt) => Owed::NextReceipt,
                 (reply_owes, _) => reply_owes,
             };
-            if owed == Owed::Nothing && open.is_empty() {
+            if matches!(owed, Owed::Nothing | Owed::Packets) && open.is_empty() {
                 return answers;
             }
             if owed == Owed::Nothing {
@@ -345,7 +376,7 @@ impl Lane {
 }
 
 /// The answers, and the failure for those that are missing.
-fn filled(mut answers: Vec<Answered>, count: usize, failure: &Failure) -> Vec<Answered> {
+pub(super) fn filled(mut answers: Vec<Answered>, count: usize, failure: &Failure) -> Vec<Answered> {
     answers.resize_with(count, || failure.clone().into());
     answers
 }

@@ -36,6 +36,7 @@ pub mod nodes;
 mod partition;
 mod parts;
 mod program;
+mod preparing;
 mod reader;
 mod recall;
 mod receipt;

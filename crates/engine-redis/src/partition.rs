@@ -134,6 +134,7 @@ impl Partition {
                 trimmer: Trimmer::new((*consumers).clone(), settings.log_retention),
                 clock: ClockBound::new(settings, *lead),
                 locked: LockedIds::default(),
+                pieces_before: 0,
             };
             runtime.spawn(sweeper.run());
         }

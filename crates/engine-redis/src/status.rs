@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use scarce_core::types::Id;
 use scarce_engine::consumers;
 use scarce_engine::engine::Failure;
 use scarce_engine::metrics::PartitionMetrics;
@@ -25,6 +26,8 @@ pub(super) struct PartitionStatus {
     /// What the partition has lost, where anything was noticed; the flag says whether.
     damage: Mutex<Option<Failure>>,
     is_damaged: AtomicBool,
+    /// A campaign whose packets nobody goes on to lay ready.
+    unprepared: Mutex<Option<Id>>,
     /// How far the partition was when a server told it last.
     pub(super) seen: SeenEvents,
 }
@@ -39,6 +42,7 @@ impl PartitionStatus {
             is_full: AtomicBool::new(false),
             damage: Mutex::default(),
             is_damaged: AtomicBool::new(false),
+            unprepared: Mutex::default(),
             seen: SeenEvents::default(),
         }
     }
@@ -107,6 +111,16 @@ impl PartitionStatus {
     /// Whether the server has refused a change for want of memory.
     pub(super) fn is_full(&self) -> bool {
         self.is_full.load(Ordering::Relaxed)
+    }
+
+    /// Notes a campaign whose packets nobody goes on to lay ready, or that there is none.
+    pub(super) fn note_unprepared(&self, campaign: Option<Id>) {
+        *self.unprepared.lock().unwrap_or_else(PoisonError::into_inner) = campaign;
+    }
+
+    /// A campaign whose packets nobody goes on to lay ready.
+    pub(super) fn unprepared(&self) -> Option<Id> {
+        self.unprepared.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Notes how the last call ended.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use scarce_core::facts;
 use scarce_core::state::StateSettings;
-use scarce_core::types::TimeMs;
+use scarce_core::types::{Id, TimeMs};
 use scarce_engine::engine::{Answers, Failure, Request};
 use scarce_engine::metrics::Levels;
 use tokio::sync::mpsc::WeakSender;
@@ -48,6 +48,8 @@ pub(super) struct Sweeper {
     pub(super) trimmer: Trimmer,
     pub(super) clock: ClockBound,
     pub(super) locked: LockedIds,
+    /// How many pieces of packets were to be laid ready at the last look.
+    pub(super) pieces_before: u64,
 }
 
 impl Sweeper {
@@ -83,9 +85,10 @@ impl Sweeper {
             // Where it fails, the log stays as long as it is until a later turn.
             let _ = self.make_room(levels.sequence, now).await;
             let is_unfinished = image::is_unfinished(&self.link, &self.keys).await.unwrap_or(false);
+            let is_left = self.find_unprepared().await.unwrap_or(false);
             // A call after a failure is a retry, so that the partition becomes ready again without callers.
             let was_refused = self.status.check_ready().is_err();
-            if levels.deadline_lag_ms == 0 && !is_unfinished && !was_refused {
+            if levels.deadline_lag_ms == 0 && !is_unfinished && !is_left && !was_refused {
                 continue;
             }
             let Some(inbox) = self.inbox.upgrade() else { return };
@@ -100,6 +103,30 @@ impl Sweeper {
             if answers.await.is_ok_and(|answers| is_full(&answers)) {
                 turns.reset_immediately();
             }
+        }
+    }
+
+    /// Lets the lane go on with a campaign whose packets no process has laid ready since the last look.
+    async fn find_unprepared(&mut self) -> Result<bool, Failure> {
+        let key = self.keys.of("listed");
+        let pieces: u64 = self.link.send(redis::cmd("HLEN").arg(&key)).await?;
+        let before = std::mem::replace(&mut self.pieces_before, pieces);
+        if pieces == 0 || pieces != before {
+            return Ok(false);
+        }
+        let mut cursor = 0_u64;
+        loop {
+            let (next, words): (u64, Vec<String>) =
+                self.link.send(redis::cmd("HSCAN").arg(&key).arg(cursor)).await?;
+            let campaign = words.first().and_then(|field| field.split(' ').next());
+            if let Some(campaign) = campaign.and_then(|word| Id::parse(word.as_bytes(), "campaign").ok()) {
+                self.status.note_unprepared(Some(campaign));
+                return Ok(true);
+            }
+            if next == 0 {
+                return Ok(false);
+            }
+            cursor = next;
         }
     }
 

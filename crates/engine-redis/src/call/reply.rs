@@ -18,11 +18,13 @@ pub enum Owed {
     Rest,
     /// The receipts from the first request on that was not answered: it looks through a book, and has changed nothing.
     Look,
+    /// The packets of a campaign that was created, which are not all ready, and receipts that the call has left to the next one.
+    Packets,
 }
 
 impl Owed {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Nothing, Self::NextReceipt, Self::EarlierOperation, Self::Rest, Self::Look];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Nothing, Self::NextReceipt, Self::EarlierOperation, Self::Rest, Self::Look, Self::Packets];
 
     /// The number in an answer.
     pub(crate) const fn number(self) -> i64 {
@@ -37,6 +39,7 @@ impl Owed {
             Self::EarlierOperation => "EARLIER_OPERATION",
             Self::Rest => "REST",
             Self::Look => "LOOK",
+            Self::Packets => "PACKETS",
         }
     }
 }

@@ -15,20 +15,21 @@ use scarce_core::types::{BALANCE_MAX, INTEGER_MAX, Id};
 use scarce_core::{command, machine, markets, packets, state, stock, windows};
 
 use crate::call::{
-    HEAD_VALUES, LOOK_VALUES, MESSAGE_VERSION, Owed, RESUME_VALUES, RequestKind, SETTING_NAMES, SHORT_VALUES,
-    WITHIN_VALUES,
+    HEAD_VALUES, LOOK_VALUES, MESSAGE_VERSION, Owed, PREPARE_VALUES, RESUME_VALUES, RequestKind,
+    SETTING_NAMES, SHORT_VALUES, WITHIN_VALUES,
 };
 use crate::keys::NAMES;
 use crate::records::{FORMAT_VERSION, FieldKind, META_FIELDS, META_NUMBERS, RECORDS, RecordSpec};
 
 /// The numbers that core and the library share.
-const NUMBERS: [(&str, u64); 31] = [
+const NUMBERS: [(&str, u64); 32] = [
     ("MESSAGE_VERSION", MESSAGE_VERSION),
     ("FORMAT_VERSION", FORMAT_VERSION as u64),
     ("HEAD_VALUES", HEAD_VALUES as u64),
     ("SHORT_VALUES", SHORT_VALUES as u64),
     ("RESUME_VALUES", RESUME_VALUES as u64),
     ("LOOK_VALUES", LOOK_VALUES as u64),
+    ("PREPARE_VALUES", PREPARE_VALUES as u64),
     ("WITHIN_VALUES", WITHIN_VALUES as u64),
     ("INTEGER_MAX", INTEGER_MAX),
     ("BALANCE_MAX", BALANCE_MAX.unsigned_abs()),

@@ -164,8 +164,12 @@ local function single(request)
   local step, refusal = decide_command(command, request.packets and request.packets[1])
   if refusal then return refuse(refusal, operation, command.spec.remembers_refusals) end
   evolve_from(1, operation)
-  if not step.progress then return append(operation, codes.APPLIED, step) end
-  log_step(operation, step.progress)
+  local progress = step.progress
+  if not progress then return append(operation, codes.APPLIED, step) end
+  if progress[1] ~= "packets" then return log_step(operation, progress) end
+  -- The campaign is created with this entry. Its further packets belong to no operation: others come between them.
+  call.has_unprepared = true
+  return append(operation, codes.APPLIED, steps_of.packets.foretell(progress))
 end
 
 local function step_limit_of(progress)
@@ -308,6 +312,17 @@ local function stamp()
   call.meta.now = call.now
 end
 
+-- Lays the next packets of a campaign ready, in an entry of their own. Whether more are missing.
+local function prepare_packets(campaign)
+  stamp()
+  clear_events()
+  local step = steps_of.packets.go_on({ "packets", campaign }, call.now)
+  if events_count() == 0 then return false end
+  evolve_from(1, nil)
+  append(nil)
+  return step.progress ~= nil
+end
+
 -- A clock that is behind the last stamp by less goes on from there, as by itself.
 local CLOCK_SLACK_MS = 1000
 
@@ -378,6 +393,10 @@ function machine.serve(values, moved)
   local unfinished = not call.is_reading and call.meta.unfinished
   local receipt = unfinished and take_step(is_resume and values[2])
   if call.meta.unfinished then return receipts, owed.EARLIER_OPERATION end
+  if values[1] == request_kinds.PREPARE then
+    if prepare_packets(values[2]) then return receipts, owed.PACKETS end
+    at = constants.PREPARE_VALUES + 1
+  end
   local has_looked = values[1] == request_kinds.LOOK
   looks.begin(has_looked and values[2])
   if has_looked then at = constants.LOOK_VALUES + 1 end
@@ -402,6 +421,7 @@ function machine.serve(values, moved)
     if not answer then return receipts, owed.NEXT_RECEIPT end
     count = count + 1
     receipts[count] = answer
+    if call.has_unprepared then return receipts, owed.PACKETS end
     looks.next_request()
   end
   return receipts, owed.NOTHING

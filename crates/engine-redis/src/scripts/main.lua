@@ -306,7 +306,7 @@ local function clear(keys)
   operations.clear()
   log.clear()
   wholeness.clear()
-  call.epoch_begun = false
+  call.epoch_begun, call.has_unprepared = false, false
 end
 
 local function serve(keys, message)

@@ -54,6 +54,8 @@ local call = strict("value of a call", {
   clock = false, now = false, is_reading = false, meta = false, events_logged = 0,
   -- How many ranges of returned units were taken out without an event.
   ranges_dropped = 0,
+  -- Whether a campaign was created whose packets are not all laid ready.
+  has_unprepared = false,
   -- Whether an older state of the partition was found, so that a new epoch must begin.
   is_behind = false,
   -- Where the call begins an epoch: the one before, and the first sequence of the new one.

@@ -52,14 +52,12 @@ local function fill(campaign, count, laid, piece)
   return laid + #amounts == count
 end
 
--- Keeps what further steps lay ready. Unlike all else a decision puts it in, for it stands in no event: like
--- core's memo of the cut it is no part of the state, but nobody could make it again here.
-local function remember_cut(campaign, first, pieces)
-  local next_packet = first
+-- Keeps what later calls lay ready, in pieces of as many packets as the first one, but for the last. Unlike all else a
+-- decision puts it in, for it stands in no event: like core's memo of the cut it is no part of the state, but nobody could
+-- make it again here.
+local function remember_cut(campaign, piece_count, pieces)
   for at = 2, #pieces do
-    records.add("listed", packet_key(campaign, next_packet), { amounts = pieces[at] })
-    local _, commas = string.gsub(pieces[at], ",", "")
-    next_packet = next_packet + commas + 1
+    records.add("listed", packet_key(campaign, (at - 1) * piece_count + 1), { amounts = pieces[at] })
   end
 end
 
@@ -79,7 +77,7 @@ decide["PACKET.CREATE"] = function(command, context)
   }
   emit("packets.created", created)
   if fill(campaign, count, 0, pieces[1]) then return answer_of(created) end
-  remember_cut(campaign, #log.last_event().amounts + 1, pieces)
+  remember_cut(campaign, #log.last_event().amounts, pieces)
   return outcomes.more({ "packets", campaign })
 end
 
@@ -88,14 +86,15 @@ local function go_on(progress)
   local campaign = progress[2]
   local found = records.get("campaigns", campaign)
   if not found then return {} end
-  local listed = records.get("listed", packet_key(campaign, found.laid_count + 1))
-  if listed and not fill(campaign, found.count, found.laid_count, listed.amounts) then
-    return outcomes.more(progress)
-  end
+  if found.laid_count == found.count then return answer_of(found) end
+  local key = packet_key(campaign, found.laid_count + 1)
+  local listed = records.get("listed", key)
+  if not listed then records.damaged("listed", key .. " is missing, and with it the amounts of packets") end
+  if not fill(campaign, found.count, found.laid_count, listed.amounts) then return outcomes.more(progress) end
   return answer_of(found)
 end
 
--- A dry run lays nothing ready: nobody would see it.
+-- What the creation is answered before all packets are laid ready, and in a dry run, which lays none ready.
 local function foretell(progress)
   return answer_of(records.get("campaigns", progress[2]))
 end
@@ -161,8 +160,10 @@ end
 -- The name under which a campaign's packets are due.
 local PACKETS = "packets"
 
--- When the packets of a campaign leave: their retention begins when it is closed or has ended, whichever is first.
+-- When the packets of a campaign leave: their retention begins when it is closed or has ended, whichever is first. None
+-- leave before all are laid ready.
 local function leaves_at(campaign)
+  if campaign.laid_count < campaign.count then return nil end
   local closed_at, ends_at = campaign.closed_at, campaign.ends_at
   local over_at = closed_at and ends_at and math.min(closed_at, ends_at) or closed_at or ends_at
   return over_at and (campaign.forgotten_through or 0) < campaign.count and retention.due(over_at) or nil
@@ -218,7 +219,6 @@ evolve["packets.created"] = function(event)
   }
   records.put("campaigns", event.campaign, campaign)
   lists.add("campaign", event.campaign)
-  requeue(event.campaign, campaign)
 end
 
 evolve["packets.filled"] = function(event)
@@ -230,6 +230,7 @@ evolve["packets.filled"] = function(event)
   found.laid_count = found.laid_count + event.count
   -- The first piece never waited.
   if first > 1 then records.remove("listed", packet_key(campaign, first)) end
+  if found.laid_count == found.count then requeue(campaign, found) end
 end
 
 evolve["packets.claimed"] = function(event, at)
