@@ -28,10 +28,11 @@ use super::wholeness::Verifier;
 /// How often each partition is looked at.
 pub(super) const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How many requests one sweep makes, each for as many overdue records as one may end.
-const SWEEP_REQUESTS: usize = 16;
+/// How many calls one sweep makes until everything is looked at again. Each is a batch of its own, so that those of callers come
+/// in between.
+const SWEEP_CALLS: usize = 64;
 
-/// Whether a sweep ended as many records as it may, so that more may be overdue.
+/// Whether a call ended as many records as it may, so that more may be overdue.
 fn is_full(answers: &Answers) -> bool {
     let full = facts![EXPIRE_MAX as u64];
     answers.iter().all(|answer| answer.as_ref().is_ok_and(|receipt| receipt.outcome.facts == full))
@@ -91,19 +92,28 @@ impl Sweeper {
             if levels.deadline_lag_ms == 0 && !is_unfinished && !is_left && !was_refused {
                 continue;
             }
-            let Some(inbox) = self.inbox.upgrade() else { return };
-            let batch = (0..SWEEP_REQUESTS).map(|_| Request::Expire(EXPIRE_MAX)).collect();
-            let (sender, answers) = oneshot::channel();
-            let reply = Box::new(move |answers| drop(sender.send(answers)));
-            if inbox.send(Mail::new(batch, (&self.settings, None), reply)).await.is_err() {
-                return;
-            }
-            drop(inbox);
-            // The mail of callers is served in between, because each batch waits in line behind it.
-            if answers.await.is_ok_and(|answers| is_full(&answers)) {
-                turns.reset_immediately();
+            match self.end_overdue().await {
+                None => return,
+                Some(is_more_overdue) if is_more_overdue => turns.reset_immediately(),
+                Some(_) => {}
             }
         }
+    }
+
+    /// Ends what is overdue. Whether there may be more; nothing where the engine ends.
+    async fn end_overdue(&self) -> Option<bool> {
+        for _ in 0..SWEEP_CALLS {
+            let inbox = self.inbox.upgrade()?;
+            let (sender, answers) = oneshot::channel();
+            let reply = Box::new(move |answers| drop(sender.send(answers)));
+            inbox.send(Mail::new(vec![Request::Expire(EXPIRE_MAX)], &self.settings, reply)).await.ok()?;
+            // Not held while it is waited for, or the engine could not end meanwhile.
+            drop(inbox);
+            if !answers.await.is_ok_and(|answers| is_full(&answers)) {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     /// Lets the lane go on with a campaign whose packets no process has laid ready since the last look.
