@@ -199,7 +199,7 @@ async fn create(
     nodes: &Arc<Nodes>,
     (link, key): (&Link, &str),
 ) -> Result<Deployment, RedisError> {
-    let leftover = wholeness::leftover(settings, nodes).await?;
+    let leftover = wholeness::leftover(&settings.prefix, nodes).await?;
     // What was found may be of a deployment that was created since.
     if let Some(found) = load(link, key).await? {
         return Ok(found);

@@ -139,7 +139,7 @@ async fn damages(settings: &RedisSettings, nodes: &Arc<Nodes>) -> Result<Vec<Str
         Found::Begun(id) => id,
         Found::Unfinished => return Ok(Vec::new()),
         Found::Nothing => {
-            let leftover = wholeness::leftover(settings, nodes).await?;
+            let leftover = wholeness::leftover(&settings.prefix, nodes).await?;
             let orphaned = |key| RedisError::Orphaned { prefix: settings.prefix.clone(), key };
             return Ok(leftover.map(orphaned).iter().map(ToString::to_string).collect());
         }

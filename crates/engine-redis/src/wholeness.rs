@@ -151,11 +151,8 @@ pub(super) async fn begin_all(
 ///
 /// # Errors
 /// When a server cannot be asked.
-pub(super) async fn leftover(
-    settings: &RedisSettings,
-    nodes: &Arc<Nodes>,
-) -> Result<Option<String>, RedisError> {
-    let pattern = format!("{}{{p*}}:*", escaped(&settings.prefix));
+pub(super) async fn leftover(prefix: &str, nodes: &Arc<Nodes>) -> Result<Option<String>, RedisError> {
+    let pattern = format!("{}{{p*}}:*", escaped(prefix));
     for endpoint in nodes.primaries().await? {
         let node = nodes.at(&endpoint, Traffic::Reads).await?;
         let mut cursor = 0_u64;
