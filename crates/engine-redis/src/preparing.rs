@@ -157,7 +157,7 @@ mod tests {
         let reply = Box::new(move |answers: Vec<_>| {
             refused.fetch_add(answers.len(), Ordering::Relaxed);
         });
-        Mail::new(vec![Request::Write(envelope)], &default_state(), reply)
+        Mail::new(vec![Request::Write(envelope)], (&default_state(), None), reply)
     }
 
     #[test]

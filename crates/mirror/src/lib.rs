@@ -9,6 +9,8 @@
 //! Rows are written as they are, never by what was added, so that writing them once more changes nothing. What is still to be
 //! drawn of red packets is not written. A mirror has no deployment of its own, so that no server decides by it.
 //!
+//! `restore` writes a whole deployment the same way into a Redis that has none, with what is still to be drawn.
+//!
 //! This crate must not know how an engine decides; it takes the names of keys and the fields of rows from the engine inside Redis.
 //!
 //! Begin reading at [`Mirror`], then at `consumer.rs`.
@@ -17,6 +19,7 @@ mod books;
 mod consumer;
 mod error;
 mod mirror;
+mod restore;
 mod rows;
 mod served;
 mod session;
@@ -28,6 +31,7 @@ mod whole;
 pub use consumer::MirrorConsumer;
 pub use error::MirrorError;
 pub use mirror::{Mark, Mirror};
+pub use restore::{RestoreError, RestoreTarget};
 pub use rows::{Item, RowName};
 pub use served::each_served;
 pub use tracker::{Changes, Tracker};

@@ -1,6 +1,6 @@
 //! Writes a partition of a mirror: each time everything, or nothing where its mark is another one than was read.
 
-use redis::{Pipeline, RedisError, RedisResult, Value, cmd};
+use redis::{Cmd, Pipeline, RedisError, RedisResult, Value, cmd};
 use scarce_engine::Failure;
 use scarce_engine_redis::address::Endpoint;
 use scarce_engine_redis::failure::{failure_of, is_broken, word_of};
@@ -162,6 +162,14 @@ fn add_changes(pipe: &mut Pipeline, keys: &Keys, changes: &Changes) {
             pipe.add_command(command);
         }
     }
+    for command in commands_of(keys, &present) {
+        pipe.add_command(command);
+    }
+}
+
+/// The commands that write rows and members which are in the order of their keys.
+pub(crate) fn commands_of(keys: &Keys, present: &[Item]) -> Vec<Cmd> {
+    let mut commands = Vec::new();
     for items in present.chunk_by(|one, other| one.key() == other.key()) {
         for items in items.chunks(ROWS_PER_COMMAND) {
             let mut command = match items.first() {
@@ -175,7 +183,8 @@ fn add_changes(pipe: &mut Pipeline, keys: &Keys, changes: &Changes) {
                     Item::Member(_, member) => command.arg(0).arg(member),
                 };
             }
-            pipe.add_command(command);
+            commands.push(command);
         }
     }
+    commands
 }

@@ -105,6 +105,13 @@ impl Tracker {
         before.into_keys().collect()
     }
 
+    /// Every record of the state.
+    pub(crate) fn names(&self) -> Vec<RowName> {
+        let mut names = Vec::new();
+        rows::each(self.follower.state(), &self.books, |name| names.push(name));
+        names
+    }
+
     /// Forgets what changed, because all of the keys is compared with the state.
     pub fn settle(&mut self) {
         self.before.clear();

@@ -234,6 +234,16 @@ impl Campaigns {
         self.campaigns.iter()
     }
 
+    /// The packets of a campaign that are kept, also those that are still to be drawn, which nobody may be shown: by number.
+    pub fn packets(&self, campaign: &Id) -> impl Iterator<Item = (u64, u64)> {
+        let left = self.forgotten(campaign).through_packet;
+        let pieces =
+            self.campaigns.find(campaign).map(|slot| self.pieces.range((slot, 0)..=(slot, u64::MAX)));
+        let pieces = pieces.into_iter().flatten();
+        let packets = pieces.flat_map(|((_, first), piece)| (*first..).zip(piece.0.iter().copied()));
+        packets.filter(move |(packet, _)| *packet > left)
+    }
+
     /// A user's packet of a campaign, and its amount.
     #[must_use]
     pub fn claimed(&self, campaign: &Id, user: &Id) -> Option<(&Claim, u64)> {
@@ -390,6 +400,8 @@ impl Campaigns {
             self.claimants.insert((*slot, claim.packet), user.clone());
         }
         self.listed.load(input)?;
+        let slots: Vec<Slot> = self.campaigns.iter().filter_map(|(id, _)| self.campaigns.find(id)).collect();
+        slots.into_iter().for_each(|slot| self.note_unprepared(slot));
         self.drop_unclaimed_of_closed();
         Ok(())
     }
@@ -400,8 +412,6 @@ fn add_campaign(sum: &mut Sum<'_>, id: &Id, campaign: &Campaign) {
     let public = Campaign { seed, ..campaign.clone() };
     sum.add(Kind::Campaign, id, |out| public.put(out));
 }
-        let slots: Vec<Slot> = self.campaigns.iter().filter_map(|(id, _)| self.campaigns.find(id)).collect();
-        slots.into_iter().for_each(|slot| self.note_unprepared(slot));
 
 /// Bytes as hexadecimal digits, as seeds and commitments are shown.
 #[must_use]

@@ -13,7 +13,7 @@ impl Campaigns {
     }
 
     /// Every packet that is kept and can still be asked for: the campaign, the number of the packet and its amount.
-    pub fn packets(&self) -> impl Iterator<Item = (&Id, u64, u64)> {
+    pub fn each_packet(&self) -> impl Iterator<Item = (&Id, u64, u64)> {
         self.pieces.iter().flat_map(move |((slot, first), piece)| {
             let found = self.campaigns.key_at(*slot).zip(self.campaigns.at(*slot)).into_iter();
             found.flat_map(move |(id, campaign)| {

@@ -16,6 +16,7 @@ use scarce_core::types::{Id, TimeMs};
 
 use crate::books::Books;
 pub(crate) use markets::place_of;
+pub(crate) use packets::put_secrets;
 
 /// What a key holds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

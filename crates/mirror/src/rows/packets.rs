@@ -13,15 +13,23 @@ const PACKETS: &str = "packets";
 
 pub(super) fn put_campaign(state: &State, id: &Id, out: &mut Vec<Item>) {
     let Some(its) = state.campaigns.get(id) else { return };
-    put_row(state, id, its, its.seed.filter(|_| its.closed_at.is_some()), out);
+    out.push(row(state, id, its, its.seed.filter(|_| its.closed_at.is_some())));
     put_name("campaign", id, out);
     if let Some(due) = state.campaigns.packets_due(&state.settings, id) {
         put_due(due, RecordKind::Share, id, PACKETS, out);
     }
 }
 
+/// What readers must not know: the seed, and all packets. In place of the row of the campaign.
+pub(crate) fn put_secrets(state: &State, id: &Id, out: &mut Vec<Item>) {
+    let Some(its) = state.campaigns.get(id) else { return };
+    out.push(row(state, id, its, its.seed));
+    let packets = state.campaigns.packets(id);
+    out.extend(packets.map(|(packet, amount)| Item::Row("packets", pair(id, &packet), amount.to_string())));
+}
+
 /// The row of a campaign, with its seed if it may be known.
-fn put_row(state: &State, id: &Id, its: &Campaign, seed: Option<[u8; 32]>, out: &mut Vec<Item>) {
+fn row(state: &State, id: &Id, its: &Campaign, seed: Option<[u8; 32]>) -> Item {
     let forgotten = state.campaigns.forgotten(id);
     let has_forgotten = forgotten.through_packet > 0;
     let text = join(&[
@@ -42,17 +50,15 @@ fn put_row(state: &State, id: &Id, its: &Campaign, seed: Option<[u8; 32]>, out: 
         &Maybe(has_forgotten.then_some(forgotten.through_packet)),
         &Maybe(has_forgotten.then_some(forgotten.amount)),
     ]);
-    out.push(Item::Row("campaigns", id.to_string(), text));
+    Item::Row("campaigns", id.to_string(), text)
 }
 
 /// Gives what a mirror leaves out: the rows of campaigns with their seeds, and the packets that nobody has claimed.
 pub(super) fn each_hidden(state: &State, take: &mut impl FnMut(&Item)) {
-    let mut items = Vec::new();
     for (id, its) in state.campaigns.iter() {
-        put_row(state, id, its, its.seed, &mut items);
-        items.drain(..).for_each(|item| take(&item));
+        take(&row(state, id, its, its.seed));
     }
-    for (campaign, packet, amount) in state.campaigns.packets() {
+    for (campaign, packet, amount) in state.campaigns.each_packet() {
         let is_claimed = |its: &Campaign| packet <= its.claimed_count;
         if !state.campaigns.get(campaign).is_some_and(is_claimed) {
             take(&Item::Row("packets", pair(campaign, &packet), amount.to_string()));
