@@ -78,7 +78,10 @@ pub fn create(
     vault.store.put(&pending_name(&id), b"")?;
     vault.store.settle()?;
     attempt.expect(false);
-    let made = Making::begin(vault, options, &id).and_then(|making| making.run(options.data, on_progress));
+    let made = load_deployment(options.data).and_then(|deployment| {
+        let whose = (hex(&deployment.deployment_id), options.is_full);
+        Making::begin(vault, whose, options.abandon, &id)?.run(options.data, &deployment, on_progress)
+    });
     let mut may_come = false;
     let made = made.and_then(|made| {
         attempt.expect(true);
@@ -103,8 +106,17 @@ pub fn create(
     Ok(made)
 }
 
+fn load_deployment(data: &Path) -> Result<Deployment, BackupError> {
+    let root = FileStorage::open_read_only(data).map_err(EmbeddedError::from)?;
+    let deployment = Deployment::load(&root).map_err(EmbeddedError::from)?;
+    deployment.ok_or_else(|| {
+        let data = data.display();
+        BackupError::NotFound(format!("{data} holds no deployment; name the directory of 'scarce serve'"))
+    })
+}
+
 /// Puts the manifest: from then on the backup is there.
-fn publish(vault: &Vault, manifest: &Manifest) -> Result<(), BackupError> {
+pub(crate) fn publish(vault: &Vault, manifest: &Manifest) -> Result<(), BackupError> {
     let (store, id) = (&vault.store, &manifest.id);
     store.settle()?;
     store.put(&manifest_name(id), &manifest.encode(&vault.keys))?;
@@ -120,28 +132,28 @@ fn publish(vault: &Vault, manifest: &Manifest) -> Result<(), BackupError> {
 }
 
 /// Removes what was put. The manifest may be among it, and goes first: what it names stays until then.
-fn take_back(vault: &Vault, id: &str) -> Result<(), BackupError> {
+pub(crate) fn take_back(vault: &Vault, id: &str) -> Result<(), BackupError> {
     vault.store.remove(&manifest_name(id))?;
     vault.store.settle()?;
     remove_all(&*vault.store, &format!("data/{id}/"))
 }
 
-fn new_id() -> Result<String, BackupError> {
+pub(crate) fn new_id() -> Result<String, BackupError> {
     let salt: [u8; 4] = random::bytes().map_err(BackupError::Random)?;
     let now = Timestamp::from_millisecond(i64::try_from(now_ms()).unwrap_or(0)).unwrap_or_default();
     Ok(format!("{}-{}", now.strftime("%Y%m%dT%H%M%SZ"), hex(&salt)))
 }
 
-fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-struct Making<'a> {
+/// A backup that is being put into a store.
+pub(crate) struct Making<'a> {
     vault: &'a Vault,
-    deployment: Deployment,
     abandon: &'a (dyn Fn() -> Option<String> + Sync),
-    manifest: Manifest,
+    pub(crate) manifest: Manifest,
     former: Former,
     /// Pieces that the store has for certain, by their hashes.
     pieces: BTreeMap<String, Piece>,
@@ -149,20 +161,19 @@ struct Making<'a> {
 }
 
 impl<'a> Making<'a> {
-    fn begin(vault: &'a Vault, options: CreateOptions<'a>, id: &str) -> Result<Self, BackupError> {
-        let root = FileStorage::open_read_only(options.data).map_err(EmbeddedError::from)?;
-        let deployment = Deployment::load(&root).map_err(EmbeddedError::from)?;
-        let deployment = deployment.ok_or_else(|| {
-            let data = options.data.display();
-            BackupError::NotFound(format!("{data} holds no deployment; name the directory of 'scarce serve'"))
-        })?;
-        let deployment_id = hex(&deployment.deployment_id);
+    /// Begins a backup of a deployment, which is a full one if that is asked for.
+    pub(crate) fn begin(
+        vault: &'a Vault,
+        (deployment_id, is_full): (String, bool),
+        abandon: &'a (dyn Fn() -> Option<String> + Sync),
+        id: &str,
+    ) -> Result<Self, BackupError> {
         let key = vault.keys.first().map(|key| key.id().to_owned());
         let former = former_backup(vault, &deployment_id)?;
         bind(vault, &deployment_id)?;
         let number = former.number + 1;
         let former = former.manifest;
-        let former = former.filter(|former| !options.is_full && former.key == key);
+        let former = former.filter(|former| !is_full && former.key == key);
         let beginning = Beginning {
             id: id.to_owned(),
             deployment: deployment_id,
@@ -175,21 +186,19 @@ impl<'a> Making<'a> {
         let former = former.map(|former| files_there(vault, former)).transpose()?.unwrap_or_default();
         let pieces = former.values().flat_map(|file| &file.pieces);
         let pieces = pieces.map(|piece| (piece.hash.clone(), piece.clone())).collect();
-        let abandon = options.abandon;
-        Ok(Self { vault, deployment, abandon, manifest, former, pieces, problems: Vec::new() })
+        Ok(Self { vault, abandon, manifest, former, pieces, problems: Vec::new() })
     }
 
     fn run(
         mut self,
         data: &Path,
+        deployment: &Deployment,
         on_progress: &mut dyn FnMut(BackupProgress),
     ) -> Result<(Manifest, Vec<String>), BackupError> {
         // Before it is begun, so that every partition still leads back to that time when its turn comes.
         let hold = |partition| Hold::take(data.join(partition_directory(partition)));
-        let holds: Vec<_> = (0..self.deployment.partitions)
-            .map(hold)
-            .collect::<Result<_, _>>()
-            .map_err(EmbeddedError::from)?;
+        let holds: Vec<_> =
+            (0..deployment.partitions).map(hold).collect::<Result<_, _>>().map_err(EmbeddedError::from)?;
         self.manifest.begun_at_ms = now_ms();
         let root = FileStorage::open_read_only(data).map_err(EmbeddedError::from)?;
         let file = root.open(DEPLOYMENT_FILE).map_err(EmbeddedError::from)?;
@@ -201,8 +210,8 @@ impl<'a> Making<'a> {
             InventoryFile { name: DEPLOYMENT_FILE.to_owned(), length, head, end: length, is_known: false };
         let part = self.put_file(&root, &file, None, &mut |_| {})?;
         self.manifest.files.push(part);
-        for partition in 0..self.deployment.partitions {
-            self.put_partition(data, partition, on_progress)?;
+        for partition in 0..deployment.partitions {
+            self.put_partition(data, (deployment, partition), on_progress)?;
         }
         drop(holds);
         self.manifest.ended_at_ms = now_ms();
@@ -212,13 +221,13 @@ impl<'a> Making<'a> {
     fn put_partition(
         &mut self,
         data: &Path,
-        partition: u32,
+        (deployment, partition): (&Deployment, u32),
         on_progress: &mut dyn FnMut(BackupProgress),
     ) -> Result<(), BackupError> {
         let directory = data.join(partition_directory(partition));
         let storage = FileStorage::open_read_only(&directory).map_err(EmbeddedError::from)?;
         let storage: Arc<dyn Storage> = Arc::new(storage);
-        let found = self.take_inventory(data, partition, &storage)?;
+        let found = self.take_inventory(data, (deployment, partition), &storage)?;
         let looked_at_ms = now_ms();
         let mut progress = BackupProgress {
             partition,
@@ -252,10 +261,10 @@ impl<'a> Making<'a> {
     fn take_inventory(
         &self,
         data: &Path,
-        partition: u32,
+        (deployment, partition): (&Deployment, u32),
         storage: &Arc<dyn Storage>,
     ) -> Result<Inventory, BackupError> {
-        let files = PartitionFiles { storage: storage.clone(), deployment: &self.deployment, partition };
+        let files = PartitionFiles { storage: storage.clone(), deployment, partition };
         let known = |name: &str, length: u64, head: &[u8]| self.known(partition, name, length, head);
         let mut attempt = 1;
         loop {
@@ -309,6 +318,13 @@ impl<'a> Making<'a> {
             }
         }
         Ok(FilePart { name: file.name.clone(), length: file.length, pieces })
+    }
+
+    /// Puts a file that is made while it is put.
+    pub(crate) fn put_made(&mut self, name: &str, content: &[u8]) -> Result<FilePart, BackupError> {
+        let pieces = content.chunks(PIECE_BYTES).map(|piece| self.put_piece(piece));
+        let pieces = pieces.collect::<Result<_, _>>()?;
+        Ok(FilePart { name: name.to_owned(), length: content.len() as u64, pieces })
     }
 
     fn put_piece(&mut self, content: &[u8]) -> Result<Piece, BackupError> {

@@ -15,6 +15,9 @@ pub enum BackupError {
     /// The files of the deployment cannot be backed up.
     #[error("the data directory cannot be backed up as it is")]
     Data(#[from] EmbeddedError),
+    /// What is to be backed up is in no data directory and cannot be read.
+    #[error("it cannot be backed up: {0}")]
+    Live(String),
     /// What is in the store is not what was put there.
     #[error("{place} is damaged: {reason}; use another backup, and look after the store")]
     Damaged {

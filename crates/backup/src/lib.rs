@@ -1,4 +1,5 @@
-//! Backups of the embedded engine: full and incremental, made beside a running server, in a folder or another store.
+//! Backups of the embedded engine: full and incremental, made beside a running server, in a folder or another store; and of state
+//! that is elsewhere, which its engine gives as files.
 //!
 //! ```text
 //! backups/<id>.manifest    what a backup consists of; written last, and without it there is no backup
@@ -27,6 +28,7 @@ mod error;
 mod former;
 mod history;
 mod key;
+mod live;
 mod log;
 mod manifest;
 mod piece;
@@ -48,6 +50,7 @@ pub use choose::{Chosen, Point, choose};
 pub use create::{BackupProgress, CreateOptions, create};
 pub use error::BackupError;
 pub use key::{Key, KeyError, Keys};
+pub use live::{LiveSource, MadeFile, MadePartition, create_live, read_file};
 pub use log::{LogEnd, ShippedLog, log_end, read_log};
 pub use manifest::{FilePart, Manifest, PartitionPart, Piece};
 pub use piece::Vault;

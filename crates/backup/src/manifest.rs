@@ -45,6 +45,9 @@ pub struct Manifest {
     pub full_at_ms: u64,
     /// The id of the key, if it is encrypted.
     pub key: Option<String>,
+    /// The engine whose state it is, if it is no data directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<String>,
     /// Files of the deployment.
     pub files: Vec<FilePart>,
     /// The partitions.
@@ -142,6 +145,7 @@ impl Manifest {
             builds_on,
             full_at_ms,
             key,
+            engine: None,
             files: Vec::new(),
             partitions: Vec::new(),
         }
