@@ -1,6 +1,7 @@
 //! `scarce backup`: makes backups beside a running server, lists, verifies and removes them.
 
 mod prune;
+pub(crate) mod redis;
 mod vault;
 mod verify;
 
@@ -16,6 +17,7 @@ use scarce_backup::{
 use serde_json::{Value, json};
 
 use super::files::{check_current, print_rows, progress_bar};
+use super::setting_flags::RedisFlags;
 use super::{Ended, Exit, Failed};
 use prune::Prune;
 pub(super) use vault::{KeyFile, open_vault};
@@ -24,7 +26,7 @@ use verify::Verify;
 /// `scarce backup`.
 #[derive(Debug, Subcommand)]
 pub enum Backup {
-    /// Back up a data directory, also while a server is running on it. What an earlier backup brought is not put again.
+    /// Back up a data directory, or a deployment inside Redis, also while servers are running on it. What an earlier backup brought is not put again.
     Create(Create),
     /// List the backups of a store.
     List(List),
@@ -62,6 +64,9 @@ pub struct Create {
     /// Put everything again, without referring to earlier backups.
     #[arg(long)]
     pub full: bool,
+    /// With --redis-url: the Redis whose deployment is backed up, instead of a data directory.
+    #[command(flatten)]
+    pub redis: RedisFlags,
 }
 
 /// `scarce backup list`.
@@ -97,6 +102,12 @@ impl StoreOptions {
 }
 
 fn create(options: &Create) -> Ended {
+    if redis::is_named(&options.redis) {
+        let vault = options.place.open()?;
+        let manifest = redis::create(&vault, &options.redis, options.full)?;
+        print_rows(&rows_of(&manifest, &LogEnd::default()), &COLUMNS, options.place.json)?;
+        return Ok(Exit::Done);
+    }
     // A backup of what the deployment has left would hide that there is none of where it is.
     if options.data.is_dir() {
         check_current(&options.data)?;

@@ -9,7 +9,7 @@ use scarce_backup::{Manifest, Point, Vault, Verified, choose, list};
 use scarce_engine_embedded::Until;
 use serde_json::{Value, json};
 
-use super::{StoreOptions, check_any, of_backup};
+use super::{StoreOptions, check_any, of_backup, redis};
 use crate::files::print_rows;
 use crate::restore::{Making, Origin, Purpose, explain_cut, fetch_log};
 use crate::{Ended, Exit, Failed};
@@ -111,6 +111,9 @@ fn rows_of(
 
 /// Restores a backup on trial; gives the digest of each partition, which a recovery of the copy gave too.
 fn drill(options: &Verify, vault: &Arc<Vault>, manifest: &Manifest) -> Result<Vec<(u32, String)>, Failed> {
+    if manifest.engine.is_some() {
+        return redis::drill(vault, manifest);
+    }
     let folder = options.folder.clone().unwrap_or_else(std::env::temp_dir);
     let making = Making::begin(&folder, Purpose::Drill)?;
     let log = fetch_log(vault, manifest, &folder)?;
