@@ -43,7 +43,7 @@ impl Act {
                 Backup::List(_) | Backup::Verify(_) | Backup::Key(_) => return None,
             },
             Subcommand::Restore(options) => {
-                data = Some(options.data.clone());
+                data.clone_from(&options.data);
                 "restore"
             }
             Subcommand::Migrate(options) if options.dry_run => return None,

@@ -3,6 +3,7 @@
 mod making;
 mod origin;
 mod point;
+mod redis;
 mod target;
 
 use std::io::Write;
@@ -19,6 +20,7 @@ use serde_json::json;
 
 use super::backup::{KeyFile, open_vault, shown_time};
 use super::files::print_rows;
+use super::setting_flags::RedisFlags;
 use super::{Ended, Exit, Failed};
 pub(super) use making::{Making, Purpose};
 pub(super) use origin::{Origin, fetch_log};
@@ -32,15 +34,15 @@ pub struct Restore {
     /// of a data directory that no server is running on.
     #[arg(long, value_name = "URL")]
     pub from: String,
-    /// The new data directory; it must not exist, or be empty.
-    #[arg(long, value_name = "DIR")]
-    pub data: PathBuf,
+    /// The new data directory; it must not exist, or be empty. Without it, a deployment is restored into the Redis of --redis-url.
+    #[arg(long, value_name = "DIR", required_unless_present = "redis_url", conflicts_with = "redis_url")]
+    pub data: Option<PathBuf>,
     /// The last sequence to restore, as 0:1200 for partition 0; others are restored whole. May be repeated. A
     /// command or batch whose events reach beyond it is left out as a whole. Where there is one partition, 1200 will do.
-    #[arg(long, alias = "sequence", value_name = "PARTITION:SEQ", conflicts_with = "at")]
+    #[arg(long, alias = "sequence", value_name = "PARTITION:SEQ", conflicts_with_all = ["at", "redis_url"])]
     pub through: Vec<Through>,
     /// Restore every partition as it was at this time, as 2026-11-22T10:00:00Z or in Unix milliseconds.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", conflicts_with = "redis_url")]
     pub at: Option<At>,
     /// The backup to restore; otherwise the newest, or the one that reaches the time or the sequence.
     #[arg(long, value_name = "ID")]
@@ -57,11 +59,15 @@ pub struct Restore {
     /// Print JSON, an object on each line.
     #[arg(long)]
     pub json: bool,
+    /// With --redis-url: the Redis into which a backup of a deployment inside Redis is restored. It must have nothing behind the prefix.
+    #[command(flatten)]
+    pub redis: RedisFlags,
 }
 
 pub(super) fn run(options: &Restore) -> Ended {
-    check_target(&options.data)?;
-    let making = Making::beside(&options.data, Purpose::Restore)?;
+    let Some(data) = &options.data else { return redis::run(options) };
+    check_target(data)?;
+    let making = Making::beside(data, Purpose::Restore)?;
     let origin = open(options, making.path())?;
     let through = check_partitions(options, &origin.deployment)?;
     let common = origin.common_time_ms.filter(|_| through.is_empty());
@@ -73,8 +79,8 @@ pub(super) fn run(options: &Restore) -> Ended {
     let done =
         origin.restore(making.path(), &until).map_err(|failed| explain_cut(failed, common, &origin))?;
     check_not_empty(options, &done)?;
-    making.finish(&options.data)?;
-    report(options, &origin, &done)
+    making.finish(data)?;
+    report(options, data, (&origin, &done))
 }
 
 /// An empty deployment is hardly what is wanted of one that has events.
@@ -186,7 +192,7 @@ fn check_partitions(options: &Restore, deployment: &Deployment) -> Result<Vec<(u
     Ok(found)
 }
 
-fn report(options: &Restore, origin: &Origin, done: &[(u32, Restored)]) -> Ended {
+fn report(options: &Restore, data: &Path, (origin, done): (&Origin, &[(u32, Restored)])) -> Ended {
     let rows: Vec<_> = done
         .iter()
         .map(|(partition, restored)| {
@@ -226,7 +232,7 @@ fn report(options: &Restore, origin: &Origin, done: &[(u32, Restored)]) -> Ended
     if done.iter().any(|(_, restored)| restored.events_left_out > 0) {
         writeln!(err, "operations that were left out are unknown there: a copy of one is carried out anew")?;
     }
-    let mut command = format!("scarce serve --data {}", options.data.display());
+    let mut command = format!("scarce serve --data {}", data.display());
     if origin.deployment.partitions > 1 {
         command.push_str(&format!(" --partitions {}", origin.deployment.partitions));
     }

@@ -120,6 +120,13 @@ impl Origin {
         log: Option<&Arc<ShippedLog>>,
     ) -> Result<Self, Failed> {
         vault.key_of(&manifest).map_err(|error| Failed::new(Exit::Failed, &error))?;
+        if let Some(engine) = &manifest.engine {
+            let text = format!(
+                "backup {} is of a deployment inside {engine} and makes no data directory; restore it with --redis-url",
+                manifest.id
+            );
+            return Err(Failed::text(Exit::Usage, text));
+        }
         let manifest = Arc::new(manifest);
         let root = BackupStorage::of_deployment(vault, &manifest);
         let deployment = Deployment::load(&root).map_err(read_failed)?;
