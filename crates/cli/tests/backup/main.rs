@@ -8,6 +8,7 @@ mod bytes;
 mod damage;
 mod histories;
 mod ids;
+mod inside_redis;
 mod kills;
 mod leftovers;
 mod online;
