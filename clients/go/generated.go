@@ -2561,7 +2561,9 @@ func isRefusal(code Code) (is, isKnown bool) {
 		"SCRIPT_NOT_FOUND",
 		"SCRIPTS_FULL",
 		"SCRIPT_FAILED",
-		"SCRIPT_UNKNOWN":
+		"SCRIPT_UNKNOWN",
+		"HEADERS_TOO_LARGE",
+		"REQUEST_TIMEOUT":
 		return false, true
 	}
 	return false, false

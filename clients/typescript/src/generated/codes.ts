@@ -257,4 +257,6 @@ export const IS_REFUSAL: ReadonlyMap<string, boolean> = new Map([
   ["SCRIPTS_FULL", false],
   ["SCRIPT_FAILED", false],
   ["SCRIPT_UNKNOWN", false],
+  ["HEADERS_TOO_LARGE", false],
+  ["REQUEST_TIMEOUT", false],
 ]);

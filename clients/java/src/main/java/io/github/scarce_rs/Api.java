@@ -2908,7 +2908,9 @@ public final class Api {
         Map.entry("SCRIPT_NOT_FOUND", false),
         Map.entry("SCRIPTS_FULL", false),
         Map.entry("SCRIPT_FAILED", false),
-        Map.entry("SCRIPT_UNKNOWN", false));
+        Map.entry("SCRIPT_UNKNOWN", false),
+        Map.entry("HEADERS_TOO_LARGE", false),
+        Map.entry("REQUEST_TIMEOUT", false));
 
     /** The type of each code's facts. */
     static final Map<String, Class<? extends Record>> FACTS = Map.ofEntries(
