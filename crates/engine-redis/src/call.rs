@@ -201,7 +201,7 @@ pub fn prepare(campaign: &Id) -> EncodedRequest {
     let mut writer = MessageWriter::default();
     writer.text(RequestKind::Prepare.word());
     writer.text(campaign.as_str());
-    EncodedRequest { bytes: writer.into_bytes(), values: PREPARE_VALUES, is_read: false, is_shrinking: false }
+    EncodedRequest::new(writer, PREPARE_VALUES)
 }
 
 fn resuming(writer: MessageWriter) -> EncodedRequest {

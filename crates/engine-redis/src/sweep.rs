@@ -106,7 +106,10 @@ impl Sweeper {
             let inbox = self.inbox.upgrade()?;
             let (sender, answers) = oneshot::channel();
             let reply = Box::new(move |answers| drop(sender.send(answers)));
-            inbox.send(Mail::new(vec![Request::Expire(EXPIRE_MAX)], (&self.settings, None), reply)).await.ok()?;
+            inbox
+                .send(Mail::new(vec![Request::Expire(EXPIRE_MAX)], (&self.settings, None), reply))
+                .await
+                .ok()?;
             // Not held while it is waited for, or the engine could not end meanwhile.
             drop(inbox);
             if !answers.await.is_ok_and(|answers| is_full(&answers)) {

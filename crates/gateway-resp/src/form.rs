@@ -44,7 +44,7 @@ impl Form {
             Self::Command(spec) | Self::Digests(spec) => Some(spec.number),
             Self::List(asked) => Some(asked.spec().number),
             Self::Exec(_) => Some(0),
-            Self::Held { form, .. } | Self::Audited(_, form) => form.number(),
+            Self::Held { form, .. } | Self::Waits(_, form) | Self::Audited(_, form) => form.number(),
             Self::Count | Self::Rows | Self::Elsewhere => None,
         }
     }

@@ -139,7 +139,7 @@ impl Target {
                 return Ok(Found::Arriving { move_id, from, deployment_id, partitions });
             }
             let left = if fields.is_empty() {
-                wholeness::leftover(&self.settings, &self.nodes).await?
+                wholeness::leftover(&self.settings.prefix, &self.nodes).await?
             } else {
                 Some(key)
             };

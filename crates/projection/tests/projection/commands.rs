@@ -109,7 +109,7 @@ async fn operations_of_random_logs_show_the_commands_and_arguments_that_were_sen
             };
             match sent {
                 Body::Atomic(_) => {
-                    assert_eq!((told.command.as_str(), told.arguments), ("MULTI", None), "{what}")
+                    assert_eq!((told.command.as_str(), told.arguments), ("MULTI", None), "{what}");
                 }
                 Body::Single(command) => {
                     assert!(

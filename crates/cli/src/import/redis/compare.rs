@@ -27,7 +27,7 @@ pub(super) fn existing(pipe: &mut Pipe<'_>, plan: &Plan) -> Result<Vec<String>, 
     let mut found = Vec::new();
     for some in plan.made.chunks(READS_PER_CALL) {
         let there: Vec<&Made> = {
-            let answers = ask(pipe.client(), some.iter().map(|made| made.read.clone()).collect())?;
+            let answers = ask(pipe.client(), &some.iter().map(|made| made.read.clone()).collect::<Vec<_>>())?;
             let pairs = some.iter().zip(answers);
             pairs.filter(|(_, answer)| answer.is_some()).map(|(made, _)| made).collect()
         };
@@ -35,7 +35,7 @@ pub(super) fn existing(pipe: &mut Pipe<'_>, plan: &Plan) -> Result<Vec<String>, 
             let operation = made.steps.first().map(|step| step.id.clone()).unwrap_or_default();
             ["OPERATION.GET", &operation, "ON", &made.id].map(str::to_owned).to_vec()
         };
-        let answers = ask(pipe.client(), there.iter().map(own).collect())?;
+        let answers = ask(pipe.client(), &there.iter().map(own).collect::<Vec<_>>())?;
         let is_own = |answer: &Option<Value>| {
             let outcome = answer.as_ref().and_then(|answer| answer.get("outcome"));
             outcome.is_some_and(|outcome| outcome.get(0) != Some(&0.into()))
@@ -50,7 +50,7 @@ pub(super) fn existing(pipe: &mut Pipe<'_>, plan: &Plan) -> Result<Vec<String>, 
 pub(super) fn compare(pipe: &mut Pipe<'_>, plan: &Plan) -> Result<Vec<Difference>, Failed> {
     let mut differences = Vec::new();
     for some in plan.made.chunks(READS_PER_CALL) {
-        let answers = ask(pipe.client(), some.iter().map(|made| made.read.clone()).collect())?;
+        let answers = ask(pipe.client(), &some.iter().map(|made| made.read.clone()).collect::<Vec<_>>())?;
         for (made, answer) in some.iter().zip(answers) {
             differences.extend(differing(made, answer.as_ref()));
         }
@@ -74,11 +74,11 @@ fn differing(made: &Made, answer: Option<&Value>) -> Vec<Difference> {
 }
 
 /// The answers to read commands; nothing where there is nothing.
-fn ask(client: &mut Client, commands: Vec<Vec<String>>) -> Result<Vec<Option<Value>>, Failed> {
+fn ask(client: &mut Client, commands: &[Vec<String>]) -> Result<Vec<Option<Value>>, Failed> {
     if commands.is_empty() {
         return Ok(Vec::new());
     }
-    let answers = client.pipeline(&commands)?;
+    let answers = client.pipeline(commands)?;
     answers.into_iter().map(read).collect()
 }
 

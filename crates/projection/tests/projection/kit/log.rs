@@ -1,6 +1,6 @@
 //! Real logs: those that the state machine writes for random commands.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use scarce_core::command::table::find;
 use scarce_core::command::{Body, Command, Effect};
@@ -20,7 +20,7 @@ pub struct Log {
     /// What was sent under each id that was remembered, by the last sequence of its operation.
     pub sent: BTreeMap<u64, Body>,
     /// The same of operations that have not finished their steps.
-    begun: HashMap<OperationId, Body>,
+    begun: BTreeMap<OperationId, Body>,
     clock: u64,
 }
 
@@ -30,7 +30,7 @@ impl Log {
             machine: Machine::new(settings, partition),
             entries: Vec::new(),
             sent: BTreeMap::new(),
-            begun: HashMap::new(),
+            begun: BTreeMap::new(),
             clock: 1_700_000_000_000,
         }
     }
