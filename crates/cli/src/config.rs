@@ -13,7 +13,7 @@ use super::setting_flags::SettingFlags;
 use super::{Ended, Exit, Failed};
 #[cfg(feature = "kafka")]
 use scarce_server::pipeline::kafka::settings_of_clients;
-use scarce_settings::{FilePosition, Kind, Loaded, Origin, Problem, ServerSettings, Shown};
+use scarce_settings::{self as settings, FilePosition, Kind, Loaded, Origin, Problem, ServerSettings};
 
 /// `scarce config`.
 #[derive(Debug, clap::Subcommand)]
@@ -83,7 +83,7 @@ fn show(options: &Show) -> Ended {
     let loaded = load(&options.settings)?;
     let mut out = std::io::stdout().lock();
     if options.json {
-        loaded.shown.iter().try_for_each(|shown| writeln!(out, "{}", setting_json(shown)))?;
+        loaded.shown.iter().try_for_each(|shown| writeln!(out, "{}", shown.to_json()))?;
         return Ok(Exit::Done);
     }
     let rows = loaded.shown.iter().map(|shown| {
@@ -95,35 +95,8 @@ fn show(options: &Show) -> Ended {
 }
 
 /// The value with its unit.
-fn value(shown: &Shown) -> String {
+fn value(shown: &settings::Shown) -> String {
     shown.text.as_ref().map_or_else(|| "(not set)".to_owned(), |text| shown.spec.readable(text))
-}
-
-fn setting_json(shown: &Shown) -> Value {
-    let value = shown.text.as_ref().map(|text| match shown.spec.kind {
-        Kind::Integer => text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number)),
-        Kind::Switch => json!(["true", "1", "yes", "on"].contains(&text.to_ascii_lowercase().as_str())),
-        Kind::Text | Kind::Url | Kind::Secret => json!(text),
-    });
-    json!({
-        "key": shown.spec.key,
-        "value": value,
-        "unit": shown.spec.unit,
-        "default": shown.spec.default,
-        "meaning": shown.spec.meaning,
-        "variable": shown.spec.variables()[1],
-        "origin": origin_json(&shown.origin),
-    })
-}
-
-fn origin_json(origin: &Origin) -> Value {
-    match origin {
-        Origin::Default => json!({ "layer": origin.layer() }),
-        Origin::File { place, key } => json!({
-            "layer": origin.layer(), "path": place.path, "line": place.line, "column": place.column, "key": key,
-        }),
-        Origin::Environment(name) | Origin::Flag(name) => json!({ "layer": origin.layer(), "name": name }),
-    }
 }
 
 fn check(options: &Check) -> Ended {
@@ -161,7 +134,7 @@ fn warnings(loaded: &Loaded) -> Vec<Problem> {
 }
 
 /// A secret in a world-readable file.
-fn readable_secret(shown: &Shown) -> Option<Problem> {
+fn readable_secret(shown: &settings::Shown) -> Option<Problem> {
     use std::os::unix::fs::PermissionsExt;
     let Origin::File { place, key } = &shown.origin else { return None };
     if shown.spec.kind != Kind::Secret || key != shown.spec.key {

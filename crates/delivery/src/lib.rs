@@ -34,6 +34,7 @@ mod retry;
 mod running;
 mod secret;
 mod settlement;
+mod shown;
 mod store;
 mod suspension;
 mod vault;

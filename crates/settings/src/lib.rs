@@ -23,6 +23,7 @@ mod reconciling;
 mod redis;
 mod scales;
 mod secret;
+mod shown;
 mod table;
 mod value;
 

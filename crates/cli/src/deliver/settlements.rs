@@ -140,18 +140,8 @@ fn list(options: &List) -> Ended {
     let page = options.place.with(async |delivery| {
         delivery.settlements(filter, paging.after.as_deref(), paging.limit.into()).await
     })?;
-    let rows: Vec<Value> = page.items.iter().map(row).collect();
+    let rows: Vec<Value> = page.items.iter().map(Settlement::to_json).collect();
     paging.print(&rows, &COLUMNS, page.next.as_deref())
-}
-
-fn row(its: &Settlement) -> Value {
-    json!({
-        "campaign": its.campaign, "packet": its.packet, "user": its.user, "amount": its.amount, "asset": its.asset,
-        "state": its.state.word(), "account": its.account, "operation_id": its.operation_id,
-        "attempts": its.attempts, "claimed_at_ms": its.claimed_at_ms, "next_at_ms": its.next_at_ms,
-        "last_status": its.last_status, "last_error": its.last_error, "done_at_ms": its.done_at_ms,
-        "lost_at_ms": its.lost_at_ms, "resolved_at_ms": its.resolved_at_ms,
-    })
 }
 
 const REPLACED_COLUMNS: [&str; 8] =

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use scarce_delivery::{
     Delivery, DeliveryFilter, DeliveryState, Endpoint, Secret, SecretReference, WebhookDelivery,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{DeliverySource, Paging, done};
 use crate::files::print_rows;
@@ -228,18 +228,14 @@ fn add(options: &Add) -> Ended {
 
 fn list(options: &List) -> Ended {
     let endpoints = options.place.with(async |delivery| delivery.endpoints().await)?;
+    // In one column each, as people read them.
     let row = |its: &Endpoint| {
-        let failing = its.failing.as_ref();
-        let last_error = failing.map(|failing| failing.last_error.as_str());
-        json!({
-            "endpoint": its.id, "url": its.url, "events": its.events.join(" "), "state": its.state.word(),
-            "failures": failing.map(|its| its.failures),
-            "since": failing.and_then(|its| calendar(i64::try_from(its.since_ms).ok()?)),
-            "reason": its.reason.as_deref().or(last_error),
-            "failing_since_ms": failing.map(|its| its.since_ms),
-            "suspended_at_ms": failing.and_then(|its| its.suspended_at_ms),
-            "created_at_ms": its.created_at_ms, "updated_at_ms": its.updated_at_ms,
-        })
+        let mut row = its.to_json();
+        row["events"] = its.events.join(" ").into();
+        row["failures"] = its.failing.as_ref().map(|failing| failing.failures).into();
+        row["since"] =
+            its.failing.as_ref().and_then(|failing| calendar(i64::try_from(failing.since_ms).ok()?)).into();
+        row
     };
     print_rows(&endpoints.iter().map(row).collect::<Vec<_>>(), &ENDPOINTS, options.json)?;
     Ok(Exit::Done)
@@ -273,17 +269,8 @@ fn deliveries(options: &Deliveries) -> Ended {
     let page = options.place.with(async |delivery| {
         delivery.deliveries(filter, paging.after.as_deref(), paging.limit.into()).await
     })?;
-    let rows: Vec<Value> = page.items.iter().map(row).collect();
+    let rows: Vec<Value> = page.items.iter().map(WebhookDelivery::to_json).collect();
     paging.print(&rows, &DELIVERIES, page.next.as_deref())
-}
-
-fn row(its: &WebhookDelivery) -> Value {
-    json!({
-        "delivery": its.id, "endpoint": its.endpoint_id, "message_id": its.message_id, "event": its.event,
-        "body": its.body, "state": its.state.word(), "attempts": its.attempts, "next_at_ms": its.next_at_ms,
-        "last_status": its.last_status, "last_error": its.last_error, "created_at_ms": its.created_at_ms,
-        "done_at_ms": its.done_at_ms,
-    })
 }
 
 fn replay(options: &Replay) -> Ended {
