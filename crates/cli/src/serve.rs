@@ -10,9 +10,9 @@ use scarce_engine::clock::ManualClock;
 use scarce_engine_embedded::RecoveryProgress;
 use scarce_server::logs::Logs;
 use scarce_server::serve::{
-    Elsewhere, Options, Reloader, ServeError, Server, Stopper, TakeOver, state_settings,
+    Elsewhere, Options, Reloader, ServeError, Server, SettingsShown, Stopper, TakeOver, state_settings,
 };
-use scarce_settings::{EngineChoice, Loaded, Origin, ServerSettings, listed};
+use scarce_settings::{EngineChoice, Loaded, Origin, ServerSettings, Shown, listed};
 use sd_notify::NotifyState;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -66,7 +66,9 @@ pub(super) fn run(serve: &Serve) -> Ended {
         accept_settings: serve.accept_settings,
         manual_clock: serve.manual_clock.then(ManualClock::default),
         sets: serve.sets.clone(),
+        shown: SettingsShown::default(),
     };
+    options.shown.set(loaded.shown.iter().map(Shown::to_json).collect());
     let started = match &serve.migrate_from {
         Some(from) => take_over(from, serve, settings, &options)?,
         None => start(settings, &options),
@@ -78,8 +80,14 @@ pub(super) fn run(serve: &Serve) -> Ended {
     for warning in server.warnings() {
         tracing::warn!("{warning}; see scarce doctor");
     }
-    let reload =
-        Reload { flags: serve.settings.clone(), loaded: loaded.clone(), logs, server: server.reloader() };
+    let reload = Reload {
+        flags: serve.settings.clone(),
+        loaded: loaded.clone(),
+        in_effect: loaded.shown.clone(),
+        shown: options.shown.clone(),
+        logs,
+        server: server.reloader(),
+    };
     obey_signals(server.stopper(), reload)?;
     announce(&server)?;
     let ended = server.join();
@@ -184,6 +192,9 @@ fn recovery_bar() -> ProgressBar {
 struct Reload {
     flags: SettingFlags,
     loaded: Loaded,
+    /// The settings in effect, and where they are shown.
+    in_effect: Vec<Shown>,
+    shown: SettingsShown,
     logs: Logs,
     server: Reloader,
 }
@@ -239,6 +250,9 @@ impl Reload {
             changed.filter(|key| *key != "password").partition(|key| *key == "log_level");
         self.logs.set_level(&loaded.settings.log_level)?;
         applied.extend(levels);
+        let new_ones = loaded.shown.iter().zip(&mut self.in_effect);
+        new_ones.filter(|(new, _)| applied.contains(&new.spec.key)).for_each(|(new, old)| *old = new.clone());
+        self.shown.set(self.in_effect.iter().map(Shown::to_json).collect());
         // What needs a restart is named again next time.
         for (old, new) in self.loaded.shown.iter_mut().zip(loaded.shown) {
             if new.spec.key == "log_level" {

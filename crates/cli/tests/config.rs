@@ -3,8 +3,9 @@
 mod support;
 
 use scarce_client::Client;
+use scarce_settings::SETTINGS;
 use serde_json::Value;
-use support::{Server, json_lines, refused_start, said, scarce_in};
+use support::{Server, json_lines, refused_start, said, scarce_in, wait_until};
 use tempfile::TempDir;
 
 fn setting(stdout: &str, key: &str) -> Value {
@@ -52,6 +53,33 @@ fn durations_are_told_to_programs_in_milliseconds_and_to_people_with_a_unit() {
     let (_, help, _) = said(&mut scarce_in(folder.path(), &["serve", "--help"]));
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(help.contains("--clock-steady-ms <TIME>") && help.contains("[default: 1h]"), "{help}");
+}
+
+#[test]
+fn the_settings_in_effect_are_shown_over_http_and_follow_what_is_read_again() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(path("scarce.toml"), "log_level = \"info\"\nslow_ms = \"2s\"\n").unwrap();
+    std::fs::write(path("secret"), "a password of many words\n").unwrap();
+    let options = ["--config", &path("scarce.toml"), "--password-file", &path("secret"), "--partitions", "3"];
+    let server = Server::start(&folder.path().join("data"), &options);
+    let shown = || {
+        let login = [("Authorization", "Bearer a password of many words")];
+        let answer = server.http().call("GET", "/v1/settings", &login, None);
+        assert!(!answer.text().contains("many words"), "{}", answer.text());
+        answer.json()["settings"].as_array().unwrap().clone()
+    };
+    let row = |key: &str| shown().into_iter().find(|row| row["key"] == key).unwrap();
+    assert_eq!(shown().len(), SETTINGS.len());
+    assert_eq!((&row("slow_ms")["value"], &row("slow_ms")["origin"]["line"]), (&2_000.into(), &2.into()));
+    assert_eq!(row("partitions")["origin"]["name"], "--partitions");
+    assert_eq!(row("data")["origin"]["layer"], "flag");
+    let password = row("password")["value"].as_str().unwrap().to_owned();
+    assert!(password.starts_with("(set)"), "{password}");
+    std::fs::write(path("scarce.toml"), "log_level = \"debug\"\nslow_ms = \"3s\"\n").unwrap();
+    server.signal("HUP");
+    wait_until("the level is in effect", || row("log_level")["value"] == "debug");
+    assert_eq!(row("slow_ms")["value"], 2_000, "this one needs a restart");
 }
 
 #[test]

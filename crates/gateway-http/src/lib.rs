@@ -38,6 +38,7 @@ mod rooms;
 mod router;
 mod scripts;
 mod server;
+mod settings;
 mod stream;
 mod submit;
 mod tail;
@@ -57,6 +58,7 @@ pub use flows::{BackupLevels, BackupStatus, CommandCounter, CommandCounts, Flows
 pub use metrics::{Measured, Metrics};
 pub use reconciliations::{Cause, Figures, Reconciliations, Verdict};
 pub use server::{CONNECTIONS_MAX, Http, Served, bind};
+pub use settings::SettingsShown;
 
 /// The maximum size of a body in bytes.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -82,6 +84,8 @@ pub struct HttpShared {
     pub stream_unread_max: Duration,
     /// What flows into this process and out of it.
     pub flows: Flows,
+    /// The settings in effect, as they are shown.
+    pub settings: SettingsShown,
     /// Whether the server ends soon, so that no traffic should be routed to it.
     pub is_ending: Arc<AtomicBool>,
     /// Signals that the port must end.

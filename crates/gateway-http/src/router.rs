@@ -14,8 +14,9 @@ use scarce_api::problem::PortCode;
 use scarce_api::{Method, ROUTES};
 
 use super::{
-    HttpShared, auditing, batch, command, condense, console, consumers, crowded, documents, events, guard,
-    health, history, live, metrics, origin, preview, reconciliations, reply, rooms, scripts, trace,
+    HttpShared, auditing, batch, command, condense, console, consumers, crowded, documents,
+    events, guard, health, history, live, metrics, origin, preview, reconciliations, reply, rooms,
+    scripts, settings, trace,
 };
 
 use Kept::{Acts, Commands};
@@ -78,7 +79,7 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
             get(move |context, exchange| history::handle(its, context, exchange)),
         )
     });
-    let guarded = guarded
+    let guarded = of_operators(guarded)
         .on("/v1/batch", Asked, Commands, post(batch::handle))
         .on("/v1/packet-previews", Nothing, Commands, post(preview::handle))
         .on("/v1/audit", Always(Need::OPERATE), Commands, get(auditing::handle))
@@ -120,6 +121,12 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         .layer(from_fn_with_state(shared.clone(), guard::check_host))
         .layer(from_fn(trace::trace))
         .with_state(shared)
+}
+
+/// The routes of those who operate the server.
+fn of_operators(guarded: Guarded) -> Guarded {
+    guarded
+        .on("/v1/settings", Always(Need::OPERATE), Commands, get(settings::list))
 }
 
 /// What is answered while all places for connections are taken.

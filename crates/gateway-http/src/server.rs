@@ -15,7 +15,7 @@ use super::crowded::Crowded;
 use super::guard::Peer;
 use super::reader::{Readers, WatchedSocket};
 use super::tail::Tails;
-use super::{HttpShared, Metrics, router};
+use super::{HttpShared, Metrics, SettingsShown, router};
 use crate::flows::Flows;
 
 /// The maximum number of concurrent connections; more are [told so](super::crowded).
@@ -51,6 +51,8 @@ pub struct Served {
     pub flows: Flows,
     /// The channels that callers subscribe to.
     pub push: Arc<Hub>,
+    /// The settings in effect, as they are shown.
+    pub settings: SettingsShown,
     /// The places for connections of all ports.
     pub places: Arc<ConnectionPlaces>,
     /// Whether the server ends soon.
@@ -74,7 +76,7 @@ impl Http {
     /// # Errors
     /// When threads cannot be started.
     pub fn start(listener: TcpListener, served: Served) -> std::io::Result<Self> {
-        let Served { engine, access, tls, metrics, flows, push, places, is_ending, .. } = served;
+        let Served { engine, access, tls, metrics, flows, push, settings, places, is_ending, .. } = served;
         let (stream_unread_max, keep_alive) = (served.stream_unread_max, served.keep_alive);
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -93,6 +95,7 @@ impl Http {
             push,
             stream_unread_max,
             flows,
+            settings,
             ending: ended,
             is_ending,
         });

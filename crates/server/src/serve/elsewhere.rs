@@ -8,7 +8,7 @@ use scarce_settings::ServerSettings;
 
 use super::loading::Loading;
 use super::ports::Ports;
-use super::{ServeError, check_exposed};
+use super::{ServeError, SettingsShown, check_exposed};
 use crate::keys::KeyStore;
 
 /// The ports, which tell callers until this is dropped.
@@ -38,7 +38,7 @@ impl Elsewhere {
     pub fn start(settings: &ServerSettings, address: &str) -> Result<Self, ServeError> {
         let has_keys = settings.exposed().is_some() && !KeyStore::of(settings)?.load()?.is_empty();
         check_exposed(settings, has_keys)?;
-        let ports = Ports::open(settings)?;
+        let ports = Ports::open(settings, SettingsShown::default())?;
         let (resp_address, http_address) = ports.addresses()?;
         let told = ports.elsewhere(address.to_owned())?;
         Ok(Self { resp_address, http_address, _ports: ports, _told: told })

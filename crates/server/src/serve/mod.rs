@@ -50,6 +50,7 @@ use scarce_engine::clock::ManualClock;
 use scarce_engine::stop::Stop;
 use scarce_engine_embedded::{Embedded, RecoveryProgress};
 use scarce_gateway::{Access, Tls, now_ms};
+pub use scarce_gateway_http::SettingsShown;
 use scarce_push::Hub;
 use scarce_settings::{EngineChoice, ServerSettings};
 
@@ -78,6 +79,8 @@ pub struct Options {
     pub manual_clock: Option<ManualClock>,
     /// Settings that outcomes depend on, such as `step_max=2`.
     pub sets: Vec<String>,
+    /// The settings, as the HTTP port shows them.
+    pub shown: SettingsShown,
 }
 
 /// A deployment that another server serves until it is handed over.
@@ -162,7 +165,7 @@ impl Server {
         // Where only keys protect a port, they are read before it is opened.
         let ring = settings.exposed().is_some().then(|| keys.load()).transpose()?;
         check_exposed(settings, ring.as_ref().is_some_and(|ring| !ring.is_empty()))?;
-        let ports = Ports::open(settings)?;
+        let ports = Ports::open(settings, options.shown.clone())?;
         let access = ports.access();
         let admit = || -> Result<(), ServeError> {
             access.set_keys(keys.load()?, now_ms());

@@ -10,7 +10,7 @@ use scarce_engine::Engine;
 use scarce_engine::clock::ManualClock;
 use scarce_gateway::latencies::Latencies;
 use scarce_gateway::{Access, ConnectionPlaces, Tls, Unread};
-use scarce_gateway_http::{self as http, Http, Measured, Metrics, Served};
+use scarce_gateway_http::{self as http, Http, Measured, Metrics, Served, SettingsShown};
 use scarce_gateway_resp::{Aside, CONNECTIONS_MAX, Reactor, RespShared, Statuses, bind};
 use scarce_push::Hub;
 use scarce_settings::{EngineChoice, Password, ServerSettings};
@@ -46,10 +46,11 @@ pub(super) struct Ports {
     latencies: Arc<Latencies>,
     directory: PathBuf,
     ending: Ending,
+    shown: SettingsShown,
 }
 
 impl Ports {
-    pub(super) fn open(settings: &ServerSettings) -> Result<Self, ServeError> {
+    pub(super) fn open(settings: &ServerSettings, shown: SettingsShown) -> Result<Self, ServeError> {
         let open_files_max = scarce_gateway::descriptors::open_max();
         descriptors::check(settings, open_files_max)?;
         let resp = bind(settings.resp).map_err(|error| ServeError::Listen {
@@ -85,6 +86,7 @@ impl Ports {
             latencies: Arc::default(),
             directory: settings.data.clone(),
             ending: Ending::default(),
+            shown,
         })
     }
 
@@ -105,6 +107,7 @@ impl Ports {
             latencies: Arc::default(),
             directory: PathBuf::new(),
             ending: Ending::default(),
+            shown: SettingsShown::default(),
         })
     }
 
@@ -209,6 +212,7 @@ impl Ports {
             access: self.access.at("http"),
             metrics,
             flows: pipeline.flows().clone(),
+            settings: self.shown,
             places: self.places,
             is_ending: self.ending.is_begun.clone(),
             stream_unread_max: self.unread_max,
