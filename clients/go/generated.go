@@ -2562,8 +2562,9 @@ func isRefusal(code Code) (is, isKnown bool) {
 		"SCRIPTS_FULL",
 		"SCRIPT_FAILED",
 		"SCRIPT_UNKNOWN",
-		"HEADERS_TOO_LARGE",
-		"REQUEST_TIMEOUT":
+		"KEY_EXISTS",
+		"KEY_REPLACED",
+		"KEY_AMBIGUOUS":
 		return false, true
 	}
 	return false, false

@@ -47,6 +47,12 @@ pub enum PortCode {
     HeadersTooLarge,
     /// The rest of a request did not arrive in time.
     RequestTimeout,
+    /// Another key has the name of the new one.
+    KeyExists,
+    /// The key has a successor.
+    KeyReplaced,
+    /// Several keys have the name.
+    KeyAmbiguous,
 }
 
 impl PortCode {
@@ -71,6 +77,9 @@ impl PortCode {
         Self::ScriptUnknown,
         Self::HeadersTooLarge,
         Self::RequestTimeout,
+        Self::KeyExists,
+        Self::KeyReplaced,
+        Self::KeyAmbiguous,
     ];
 
     /// The word.
@@ -96,6 +105,9 @@ impl PortCode {
             Self::ScriptUnknown => "SCRIPT_UNKNOWN",
             Self::HeadersTooLarge => "HEADERS_TOO_LARGE",
             Self::RequestTimeout => "REQUEST_TIMEOUT",
+            Self::KeyExists => "KEY_EXISTS",
+            Self::KeyReplaced => "KEY_REPLACED",
+            Self::KeyAmbiguous => "KEY_AMBIGUOUS",
         }
     }
 
@@ -130,6 +142,7 @@ impl PortCode {
             Self::ScriptUnknown => 504,
             Self::HeadersTooLarge => 431,
             Self::RequestTimeout => 408,
+            Self::KeyExists | Self::KeyReplaced | Self::KeyAmbiguous => 409,
         }
     }
 
@@ -199,6 +212,20 @@ impl PortCode {
             Self::RequestTimeout => Text::new(
                 "The rest of the request did not arrive within 20 seconds; nothing was done.",
                 "请求的其余部分没有在 20 秒内到达；未执行任何操作。",
+            ),
+            Self::KeyExists | Self::KeyReplaced | Self::KeyAmbiguous => self.cause_on_keys(),
+        }
+    }
+
+    /// The same for keys.
+    const fn cause_on_keys(self) -> crate::glossary::Text {
+        use crate::glossary::Text;
+        match self {
+            Self::KeyReplaced => Text::new("The key was replaced already.", "该密钥已被替换。"),
+            Self::KeyAmbiguous => Text::new("Several keys have this name.", "有多个密钥使用该名称。"),
+            _ => Text::new(
+                "Another key has this name, and what it did would be done again if the new one retried it.",
+                "已有同名密钥；若由新密钥重试，旧密钥做过的操作会被再次执行。",
             ),
         }
     }
@@ -273,6 +300,24 @@ impl PortCode {
             Self::RequestTimeout => Text::new(
                 "Send it again with the same Idempotency-Key, in one piece.",
                 "请用相同的 Idempotency-Key 一次性完整重发。",
+            ),
+            Self::KeyExists | Self::KeyReplaced | Self::KeyAmbiguous => self.advice_on_keys(),
+        }
+    }
+
+    /// The same for keys.
+    const fn advice_on_keys(self) -> crate::glossary::Text {
+        use crate::glossary::Text;
+        match self {
+            Self::KeyReplaced => {
+                Text::new("Rotate the one in facts.replaced_by.", "请轮换 facts.replaced_by 所指的密钥。")
+            }
+            Self::KeyAmbiguous => {
+                Text::new("Name it by its ID, which GET /v1/keys shows.", "请使用 GET /v1/keys 列出的 ID。")
+            }
+            _ => Text::new(
+                "Rotate the key in facts.key, or send a namespace: that of facts.namespace shares its operation IDs, another one does not.",
+                "请轮换 facts.key 所指的密钥，或指定 namespace：使用 facts.namespace 则共享其操作 ID，使用其他名称则不共享。",
             ),
         }
     }

@@ -7,6 +7,7 @@ mod examples;
 mod history;
 mod live;
 mod operations;
+mod operators;
 mod reconciliations;
 mod rooms;
 pub(crate) mod schemas;
@@ -39,6 +40,7 @@ pub fn document(version: &str, language: Language) -> Value {
         .chain(audit::operations(language))
         .chain(history::operations(language))
         .chain(live::operations(language))
+        .chain(operators::operations(language))
         .chain(reconciliations::operations(language))
         .chain(rooms::operations(language))
         .chain(scripts::operations(language))
