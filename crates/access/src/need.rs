@@ -84,6 +84,8 @@ pub struct Need {
     kinds: Kinds,
     /// Whether it is about all resources, whichever are named.
     is_of_all: bool,
+    /// Whether nothing less than a scope of everything will do.
+    is_everything: bool,
 }
 
 /// What shows the sum of a whole partition: the resource that it names only says of which.
@@ -99,8 +101,12 @@ impl Need {
     /// To settle the doubt of an operation that may be another caller's, about any resource.
     pub const RESOLVE_ALL: Self = Self::of_all(any_of(Effect::Write), Verb::Take);
 
+    /// To do everything: who may say what others may do could otherwise give itself more than it has.
+    pub const EVERYTHING: Self =
+        Self { is_everything: true, ..Self::of_all(bit(Verb::Operate), Verb::Operate) };
+
     const fn of_all(verbs: u8, verb: Verb) -> Self {
-        Self { verbs, verb, kinds: Kinds::All, is_of_all: true }
+        Self { verbs, verb, kinds: Kinds::All, is_of_all: true, is_everything: false }
     }
 
     /// What a command needs, by its row of the table.
@@ -110,22 +116,22 @@ impl Need {
         if verb == Verb::Any {
             // Several verbs will do; a caller that lacks all of them reads the one that fits best.
             let verb = if spec.effect == Effect::Read { Verb::Read } else { Verb::Take };
-            return Self { verbs: any_of(spec.effect), verb, kinds: Kinds::Some, is_of_all: false };
+            return Self { verbs: any_of(spec.effect), ..Self::on_some(verb) };
         }
         let kinds = spec.resource.map_or(Kinds::All, |kind| Kinds::Of(kind.into()));
-        Self { verbs: bit(verb), verb, kinds, is_of_all: OF_PARTITIONS.contains(&spec.name) }
+        Self { kinds, is_of_all: OF_PARTITIONS.contains(&spec.name), ..Self::on_some(verb) }
     }
 
     /// A verb on a kind.
     #[must_use]
     pub const fn on(verb: Verb, kind: Kind) -> Self {
-        Self { verbs: bit(verb), verb, kinds: Kinds::Of(kind), is_of_all: false }
+        Self { kinds: Kinds::Of(kind), ..Self::on_some(verb) }
     }
 
     /// A verb on some kind of resource, whichever that is.
     #[must_use]
     pub const fn on_some(verb: Verb) -> Self {
-        Self { verbs: bit(verb), verb, kinds: Kinds::Some, is_of_all: false }
+        Self { verbs: bit(verb), verb, kinds: Kinds::Some, is_of_all: false, is_everything: false }
     }
 
     /// Whether a scope of these verbs and kinds meets it, for some resources at least.
@@ -152,10 +158,15 @@ impl Need {
         self.is_of_all
     }
 
+    /// Whether nothing less than a scope of everything will do.
+    pub(crate) const fn is_everything(self) -> bool {
+        self.is_everything
+    }
+
     /// The verb in words.
     #[must_use]
     pub const fn verb(self) -> &'static str {
-        self.verb.word()
+        if self.is_everything { "*" } else { self.verb.word() }
     }
 
     /// The kind in words.

@@ -169,6 +169,9 @@ impl Rights {
     }
 
     fn permit(&self, need: Need) -> Permit {
+        if need.is_everything() {
+            return if self.is_all { Permit::Always } else { Permit::Never };
+        }
         let meeting = || self.scopes.iter().filter(|scope| scope.meets(need));
         match meeting().any(|scope| scope.pattern == Pattern::All) {
             true => Permit::Always,
@@ -234,6 +237,16 @@ mod tests {
         let all = Rights::new(vec![Scope::ALL, Scope::parse("read:account:b").expect("a scope")]);
         assert_eq!(all.parts(spec, "b"), [Part::Beginning("b".to_owned())]);
         assert_eq!(all.parts(spec, ""), [Part::Beginning(String::new())]);
+    }
+
+    #[test]
+    fn everything_is_allowed_by_the_scope_of_everything_alone() {
+        let all = rights(&["*"]);
+        assert_eq!(all.check_need(Need::EVERYTHING, None), Ok(()));
+        for scopes in [&["operate"][..], &["read", "take,settle", "create,administrate", "operate"]] {
+            let lack = rights(scopes).check_need(Need::EVERYTHING, None).expect_err("it may not");
+            assert_eq!((lack.to_string().as_str(), lack.verb, lack.kind), ("*", "*", "*"), "{scopes:?}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
+use scarce_access::Shown;
 use scarce_api::{Fields, Misshapen};
 use scarce_audit::{Filter, Page, Position};
 use scarce_core::types::Natural;
@@ -65,6 +66,15 @@ pub(super) fn deny(
     shared.access.deny(caller, guard::peer(request.extensions()), denied);
 }
 
+/// A path without the secret of a key, should someone put that where its ID belongs.
+pub(super) fn without_secrets(path: &str) -> String {
+    let part = |part: &str| match Shown::parse(part.as_bytes()) {
+        Some(shown) => shown.id.to_string(),
+        None => part.to_owned(),
+    };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
 /// Records what a route without a command changes, unless the caller was turned away from it.
 pub(super) async fn note_act(
     State(shared): State<Arc<HttpShared>>,
@@ -74,7 +84,7 @@ pub(super) async fn note_act(
 ) -> Response {
     let peer = guard::peer(request.extensions());
     let is_act = request.method() != Method::GET;
-    let what = format!("{} {}", request.method(), request.uri().path());
+    let what = format!("{} {}", request.method(), without_secrets(request.uri().path()));
     let response = next.run(request).await;
     if is_act && response.extensions().get::<Lacking>().is_none() {
         let outcome = if response.status().is_success() { "APPLIED" } else { "REFUSED" };
@@ -167,4 +177,17 @@ where
 fn time(fields: &mut Fields<'_>, name: &'static str) -> Result<Option<u64>, Misshapen> {
     let Some(text) = fields.take_text(name)? else { return Ok(None) };
     Ok(Some(Natural::parse(text.as_bytes(), name)?.get()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_in_a_path_is_recorded_without_its_secret() {
+        let shown = Shown::draw().expect("random bytes");
+        let path = without_secrets(&format!("/v1/keys/{}/revoke", shown.reveal()));
+        assert_eq!(path, format!("/v1/keys/{}/revoke", shown.id));
+        assert_eq!(without_secrets("/v1/stock/sk_1/take"), "/v1/stock/sk_1/take");
+    }
 }

@@ -23,6 +23,7 @@ mod flows;
 mod guard;
 mod health;
 mod history;
+mod keys;
 mod limits;
 mod live;
 pub mod loading;
@@ -55,6 +56,7 @@ use scarce_gateway::Access;
 use tokio::sync::watch;
 
 pub use flows::{BackupLevels, BackupStatus, CommandCounter, CommandCounts, Flows, HealthSeen};
+pub use keys::{KeyChange, KeyKeeper, KeyTrouble};
 pub use metrics::{Measured, Metrics};
 pub use reconciliations::{Cause, Figures, Reconciliations, Verdict};
 pub use server::{CONNECTIONS_MAX, Http, Served, bind};
@@ -86,6 +88,8 @@ pub struct HttpShared {
     pub flows: Flows,
     /// The settings in effect, as they are shown.
     pub settings: SettingsShown,
+    /// Where the keys of callers are kept.
+    pub keys: Arc<dyn KeyKeeper>,
     /// Whether the server ends soon, so that no traffic should be routed to it.
     pub is_ending: Arc<AtomicBool>,
     /// Signals that the port must end.

@@ -15,7 +15,7 @@ use scarce_api::{Method, ROUTES};
 
 use super::{
     HttpShared, auditing, batch, command, condense, console, consumers, crowded, documents,
-    events, guard, health, history, live, metrics, origin, preview, reconciliations, reply, rooms,
+    events, guard, health, history, keys, live, metrics, origin, preview, reconciliations, reply, rooms,
     scripts, settings, trace,
 };
 
@@ -127,6 +127,10 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
 fn of_operators(guarded: Guarded) -> Guarded {
     guarded
         .on("/v1/settings", Always(Need::OPERATE), Commands, get(settings::list))
+        .on("/v1/keys", Always(Need::OPERATE), Commands, get(keys::list))
+        .on("/v1/keys", Always(Need::EVERYTHING), Acts, post(keys::create))
+        .on("/v1/keys/{key}/rotate", Always(Need::EVERYTHING), Acts, post(keys::rotate))
+        .on("/v1/keys/{key}/revoke", Always(Need::EVERYTHING), Acts, post(keys::revoke))
 }
 
 /// What is answered while all places for connections are taken.

@@ -15,7 +15,7 @@ use super::crowded::Crowded;
 use super::guard::Peer;
 use super::reader::{Readers, WatchedSocket};
 use super::tail::Tails;
-use super::{HttpShared, Metrics, SettingsShown, router};
+use super::{HttpShared, KeyKeeper, Metrics, SettingsShown, router};
 use crate::flows::Flows;
 
 /// The maximum number of concurrent connections; more are [told so](super::crowded).
@@ -53,6 +53,8 @@ pub struct Served {
     pub push: Arc<Hub>,
     /// The settings in effect, as they are shown.
     pub settings: SettingsShown,
+    /// Where the keys of callers are kept.
+    pub keys: Arc<dyn KeyKeeper>,
     /// The places for connections of all ports.
     pub places: Arc<ConnectionPlaces>,
     /// Whether the server ends soon.
@@ -76,7 +78,8 @@ impl Http {
     /// # Errors
     /// When threads cannot be started.
     pub fn start(listener: TcpListener, served: Served) -> std::io::Result<Self> {
-        let Served { engine, access, tls, metrics, flows, push, settings, places, is_ending, .. } = served;
+        let Served { engine, access, tls, metrics, flows, push, settings, keys, places, is_ending, .. } =
+            served;
         let (stream_unread_max, keep_alive) = (served.stream_unread_max, served.keep_alive);
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -96,6 +99,7 @@ impl Http {
             stream_unread_max,
             flows,
             settings,
+            keys,
             ending: ended,
             is_ending,
         });

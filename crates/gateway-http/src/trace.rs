@@ -13,7 +13,7 @@ use scarce_outflow::{TRACEPARENT, TraceParent};
 use tracing::Level;
 use uuid::Uuid;
 
-use super::guard;
+use super::{auditing, guard};
 
 /// The header of a request's id.
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -89,7 +89,7 @@ impl Access {
         Self {
             begun: Instant::now(),
             method: request.method().clone(),
-            path: request.uri().path().to_owned(),
+            path: auditing::without_secrets(request.uri().path()),
             trace_id: trace_parent(request.headers())
                 .map(|its| its.trace_id().to_owned())
                 .unwrap_or_default(),

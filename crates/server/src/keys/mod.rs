@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use scarce_access::{KeyError, KeyId, Ring};
 use scarce_core::types::TimeMs;
 use scarce_engine_embedded::EmbeddedError;
+use scarce_gateway_http::{KeyChange, KeyKeeper, KeyTrouble};
 use scarce_settings::{EngineChoice, ServerSettings};
 
 use file::FileKeys;
@@ -140,6 +141,26 @@ impl KeyStore {
         match self {
             Self::File(file) => file.note_uses(uses),
             Self::Redis(redis) => redis.note_uses(uses),
+        }
+    }
+}
+
+/// The same for the HTTP port.
+impl KeyKeeper for KeyStore {
+    fn load(&self) -> Result<(Ring, BTreeMap<KeyId, TimeMs>), KeyTrouble> {
+        Ok((Self::load(self)?, self.last_uses()?))
+    }
+
+    fn change(&self, change: KeyChange<'_>) -> Result<(), KeyTrouble> {
+        Ok(Self::change(self, |ring| change(ring))?)
+    }
+}
+
+impl From<KeyStoreError> for KeyTrouble {
+    fn from(error: KeyStoreError) -> Self {
+        match error {
+            KeyStoreError::Change(error) => Self::Refused(error),
+            error => Self::Away(error.to_string()),
         }
     }
 }

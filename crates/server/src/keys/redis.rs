@@ -18,8 +18,18 @@ const FORMAT: &str = "format";
 
 /// Keys in Redis.
 pub struct RedisKeys {
-    runtime: Runtime,
+    /// There until it is dropped.
+    runtime: Option<Runtime>,
     keys: CallerKeys,
+}
+
+/// It may be dropped where nothing may wait for the end of a runtime.
+impl Drop for RedisKeys {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 impl RedisKeys {
@@ -30,7 +40,12 @@ impl RedisKeys {
             let _within = runtime.enter();
             CallerKeys::open(&redis).map_err(|error| KeyStoreError::Redis(error.to_string()))?
         };
-        Ok(Self { runtime, keys })
+        Ok(Self { runtime: Some(runtime), keys })
+    }
+
+    /// Waits for Redis, on a thread that may wait.
+    fn wait<F: Future>(&self, asked: F) -> F::Output {
+        self.runtime.as_ref().expect("a runtime until it is dropped").block_on(asked)
     }
 
     pub(super) fn place(&self) -> String {
@@ -43,7 +58,7 @@ impl RedisKeys {
 
     /// The keys, and the fields that they were read from.
     fn read(&self) -> Result<(Ring, BTreeMap<String, String>), KeyStoreError> {
-        let read = self.runtime.block_on(self.keys.read());
+        let read = self.wait(self.keys.read());
         let mut fields = read.map_err(|failure| KeyStoreError::Redis(failure.to_string()))?;
         let damaged = |error| KeyStoreError::Keys { place: self.place(), error };
         let format = fields.remove(FORMAT);
@@ -81,7 +96,7 @@ impl RedisKeys {
                     changes.push(Change::exchange(&id, former.cloned().unwrap_or_default(), text));
                 }
             }
-            let is_done = self.runtime.block_on(self.keys.change(&changes));
+            let is_done = self.wait(self.keys.change(&changes));
             if is_done.map_err(|failure| KeyStoreError::Redis(failure.to_string()))? {
                 return Ok(done);
             }
@@ -90,14 +105,14 @@ impl RedisKeys {
     }
 
     pub(super) fn last_uses(&self) -> Result<BTreeMap<KeyId, TimeMs>, KeyStoreError> {
-        let read = self.runtime.block_on(self.keys.read_uses());
+        let read = self.wait(self.keys.read_uses());
         let uses = read.map_err(|failure| KeyStoreError::Redis(failure.to_string()))?;
         Ok(uses.iter().filter_map(|(id, at)| Some((KeyId::parse(id)?, at.parse().ok()?))).collect())
     }
 
     pub(super) fn note_uses(&self, uses: &BTreeMap<KeyId, TimeMs>) -> Result<(), KeyStoreError> {
         let uses: Vec<_> = uses.iter().map(|(id, at)| (id.to_string(), *at)).collect();
-        let noted = self.runtime.block_on(self.keys.note_uses(&uses));
+        let noted = self.wait(self.keys.note_uses(&uses));
         noted.map_err(|failure| KeyStoreError::Redis(failure.to_string()))
     }
 }

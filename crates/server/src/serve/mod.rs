@@ -192,7 +192,7 @@ impl Server {
         let (ending, encryption) = (ports.ending(), ports.encryption());
         let push = ports.push(&started.engine);
         *ending.http.lock().unwrap_or_else(PoisonError::into_inner) =
-            ports.serve_http(&started.engine, &pipeline)?;
+            ports.serve_http(&started.engine, &pipeline, KeyStore::of(settings)?)?;
         let grace = Duration::from_millis(settings.drain_ms);
         let key_watch = KeyWatch::start(keys, access.clone())?;
         let watch = ReadyWatch::start(started.engine.clone())?;

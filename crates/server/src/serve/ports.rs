@@ -20,6 +20,7 @@ use super::ending::Ending;
 use super::loading::Loading;
 use super::memory::budget_bytes;
 use super::{ServeError, audit, descriptors, limits};
+use crate::keys::KeyStore;
 use crate::pipeline::Pipeline;
 
 /// How many threads cut red packets for the RESP port: each takes a core while it does.
@@ -188,6 +189,7 @@ impl Ports {
         self,
         engine: &Arc<dyn Engine>,
         pipeline: &Pipeline,
+        keys: KeyStore,
     ) -> Result<Option<Http>, ServeError> {
         // Only the first pipeline is served.
         let _ = self.statuses.set(pipeline.flows().statuses.clone());
@@ -213,6 +215,7 @@ impl Ports {
             metrics,
             flows: pipeline.flows().clone(),
             settings: self.shown,
+            keys: Arc::new(keys),
             places: self.places,
             is_ending: self.ending.is_begun.clone(),
             stream_unread_max: self.unread_max,
