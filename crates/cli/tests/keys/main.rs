@@ -2,6 +2,7 @@
 
 mod lists;
 mod outside;
+mod over_http;
 #[path = "../support/mod.rs"]
 mod support;
 mod tables;

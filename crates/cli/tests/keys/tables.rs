@@ -187,6 +187,11 @@ fn every_route_asks_for_a_key_and_refuses_one_that_may_something_else() {
         ("POST", "/v1/scripts/{script}"),
         ("DELETE", "/v1/scripts/{script}"),
         ("POST", "/v1/scripts/{script}/run"),
+        ("GET", "/v1/settings"),
+        ("GET", "/v1/keys"),
+        ("POST", "/v1/keys"),
+        ("POST", "/v1/keys/{key}/rotate"),
+        ("POST", "/v1/keys/{key}/revoke"),
         ("GET", "/metrics"),
         ("POST", "/v1/packet-previews"),
     ];
