@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use scarce_core::types::TimeMs;
-use scarce_delivery::{Health, WorkerStatus};
+use scarce_delivery::{Delivery, Health, WorkerStatus};
 use scarce_outflow::Status;
 use scarce_projection::Projection;
 
@@ -136,6 +136,8 @@ pub struct Flows {
     pub workers: Arc<[Arc<WorkerStatus>]>,
     /// The projection of the log, for queries about what the engine no longer holds.
     pub projection: Option<Projection>,
+    /// The database of deliveries and settlements, if there are any.
+    pub delivery: Option<Delivery>,
     /// Counts of commands from Kafka, once the first broker has answered.
     pub commands: CommandCounter,
     /// What is waiting for delivery and settlement.

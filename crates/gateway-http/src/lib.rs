@@ -15,6 +15,7 @@ mod connection;
 mod console;
 mod consumers;
 mod crowded;
+mod deliveries;
 mod document;
 mod documents;
 mod events;

@@ -14,7 +14,7 @@ use scarce_api::problem::PortCode;
 use scarce_api::{Method, ROUTES};
 
 use super::{
-    HttpShared, auditing, batch, command, condense, console, consumers, crowded, documents,
+    HttpShared, auditing, batch, command, condense, console, consumers, crowded, deliveries, documents,
     events, guard, health, history, keys, live, metrics, origin, preview, reconciliations, reply, rooms,
     scripts, settings, trace,
 };
@@ -131,6 +131,24 @@ fn of_operators(guarded: Guarded) -> Guarded {
         .on("/v1/keys", Always(Need::EVERYTHING), Acts, post(keys::create))
         .on("/v1/keys/{key}/rotate", Always(Need::EVERYTHING), Acts, post(keys::rotate))
         .on("/v1/keys/{key}/revoke", Always(Need::EVERYTHING), Acts, post(keys::revoke))
+        .on("/v1/webhooks", Always(Need::OPERATE), Commands, get(deliveries::endpoints))
+        .on("/v1/webhooks/{endpoint}/pause", Always(Need::OPERATE), Acts, post(deliveries::pause))
+        .on("/v1/webhooks/{endpoint}/resume", Always(Need::OPERATE), Acts, post(deliveries::resume))
+        .on("/v1/webhooks/{endpoint}/replay", Always(Need::OPERATE), Acts, post(deliveries::replay_endpoint))
+        .on("/v1/deliveries", Always(Need::OPERATE), Commands, get(deliveries::list_deliveries))
+        .on(
+            "/v1/deliveries/{delivery}/replay",
+            Always(Need::OPERATE),
+            Acts,
+            post(deliveries::replay_delivery),
+        )
+        .on("/v1/settlements", Always(Need::OPERATE), Commands, get(deliveries::list_settlements))
+        .on(
+            "/v1/settlements/{campaign}/replay",
+            Always(Need::OPERATE),
+            Acts,
+            post(deliveries::replay_settlements),
+        )
 }
 
 /// What is answered while all places for connections are taken.

@@ -139,18 +139,19 @@ impl Pipeline {
         let statuses_of_workers = workers.iter().flat_map(Workers::statuses).map(Arc::clone).collect();
         let statuses = outflows.iter().flat_map(Outflow::statuses).map(Arc::clone).collect();
         let backup = settings.backup.clone().map(|store| Arc::new(BackupStatus::new(store)));
-        let running = Mutex::new(Some(Running { runtime, outflows, workers, tasks, delivery, ending }));
+        let running = Running { runtime, outflows, workers, tasks, delivery: delivery.clone(), ending };
         Ok(Self {
             flows: Flows {
                 statuses,
                 workers: statuses_of_workers,
                 projection,
+                delivery,
                 commands,
                 health,
                 reconciliations: Reconciliations::default(),
                 backup,
             },
-            running,
+            running: Mutex::new(Some(running)),
         })
     }
 
