@@ -164,6 +164,79 @@ fn secrets_are_encrypted_with_the_key_of_the_server_and_of_the_tool() {
     assert_eq!(webhooks(&["remove", id.trim()]).0, Some(0));
 }
 
+#[test]
+fn operators_see_deliveries_over_http_and_have_them_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = file(folder.path());
+    let server = Server::fresh(&["--sql", &url, "--webhooks", "--settlement", "engine"]);
+    let place = ["--sql", &url, "--resp", &server.address];
+    let (hook, came) = receiver(&[]);
+    let (code, added, said) = run(&[&["webhooks", "add", &hook, "account.opened"][..], &place].concat());
+    assert_eq!(code, Some(0), "{said}");
+    let (endpoint, secret) = added.trim().split_once(' ').unwrap();
+    let get = |path: &str| server.http().get(path);
+    let post = |path: &str, body: Value| server.http().post(path, &body);
+    let listed = get("/v1/webhooks");
+    assert!(!listed.text().contains(secret), "{}", listed.text());
+    let [row] = &listed.json()["endpoints"].as_array().unwrap()[..] else { panic!("{}", listed.text()) };
+    let facts = [&row["endpoint"], &row["url"], &row["state"], &row["events"], &row["failures"]];
+    let expected = [json!(endpoint), json!(hook), json!("active"), json!(["account.opened"]), json!(0)];
+    assert_eq!(facts, expected.each_ref());
+
+    // A packet that its account cannot take, and an event that is delivered.
+    post("/v1/accounts", json!({ "account": "u1", "asset": "USD" }));
+    let first = came.recv_timeout(PATIENCE).unwrap();
+    post("/v1/packets", json!({ "campaign": "c/1", "asset": "EUR", "amounts": [30, 20] }));
+    assert_eq!(post("/v1/packets/c%2F1/claims", json!({ "user": "u1" })).status, 201);
+    let dead =
+        || get("/v1/settlements?state=dead&campaign=c/1").json()["settlements"].as_array().unwrap().clone();
+    support::wait_until("the credit is a dead letter", || dead().len() == 1);
+    let letter = dead().remove(0);
+    assert!(letter["last_error"].as_str().unwrap().contains("keeps USD"), "{letter}");
+    assert_eq!(get("/v1/settlements?state=dead&campaign=c").json()["settlements"], json!([]));
+    let attempts = || dead().first().map(|letter| letter["attempts"].clone());
+    let before = attempts();
+    for body in [json!({ "packet": letter["packet"] }), json!({})] {
+        assert_eq!(post("/v1/settlements/c%2F1/replay", body).json(), json!({ "replayed": 1 }));
+        support::wait_until("it is a dead letter again", || attempts() == before);
+    }
+    assert_eq!(
+        post("/v1/settlements/c%2F1/replay", json!({ "packet": 999 })).json(),
+        json!({ "replayed": 0 })
+    );
+
+    let delivered = || get(&format!("/v1/deliveries?endpoint={endpoint}&state=delivered&limit=1")).json();
+    support::wait_until("the delivery is noted", || {
+        delivered()["deliveries"][0]["event"] == json!("account.opened")
+    });
+    let number = &delivered()["deliveries"][0]["delivery"];
+    assert_eq!(post(&format!("/v1/deliveries/{number}/replay"), json!({})).json(), json!({ "replayed": 1 }));
+    assert_eq!(came.recv_timeout(PATIENCE).unwrap().headers["webhook-id"], first.headers["webhook-id"]);
+    let of = |what: &str| format!("/v1/webhooks/{endpoint}/{what}");
+    assert_eq!(post(&of("pause"), json!({})).json(), json!({ "endpoint": endpoint }));
+    assert_eq!(get("/v1/webhooks").json()["endpoints"][0]["state"], json!("paused"));
+    assert_eq!(post(&of("resume"), json!({})).status, 200);
+    assert_eq!(post(&of("replay"), json!({})).json(), json!({ "replayed": 0 }));
+    for (path, body, status) in [
+        ("/v1/webhooks/ep_none/pause", json!({}), 404),
+        ("/v1/deliveries/999999/replay", json!({}), 404),
+        ("/v1/deliveries/first/replay", json!({}), 400),
+        ("/v1/settlements/c/replay", json!({ "packet": "1" }), 400),
+        ("/v1/settlements/c/replay", json!({ "all": true }), 400),
+    ] {
+        assert_eq!(post(path, body.clone()).status, status, "{path} {body}");
+    }
+    for query in ["state=lost", "cursor=x", "limit=0", "limit=1001", "of=x"] {
+        assert_eq!(get(&format!("/v1/deliveries?{query}")).status, 400, "{query}");
+        assert_eq!(get(&format!("/v1/settlements?{query}")).status, 400, "{query}");
+    }
+    let off = Server::fresh(&[]);
+    for path in ["/v1/webhooks", "/v1/deliveries", "/v1/settlements"] {
+        let refused = off.http().get(path);
+        assert_eq!((refused.status, &refused.json()["code"]), (503, &json!("UNAVAILABLE")), "{path}");
+    }
+}
+
 /// Claims three packets, and waits until they are settled.
 fn claim_and_settle(server: &Server, url: &str) -> Vec<Value> {
     let mut http = server.http();

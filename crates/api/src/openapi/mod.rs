@@ -2,6 +2,7 @@
 
 mod audit;
 pub(crate) mod batch;
+mod deliveries;
 pub(crate) mod event;
 mod examples;
 mod history;
@@ -38,6 +39,7 @@ pub fn document(version: &str, language: Language) -> Value {
     for (path, method, operation) in commands
         .chain(system::operations(language))
         .chain(audit::operations(language))
+        .chain(deliveries::operations(language))
         .chain(history::operations(language))
         .chain(live::operations(language))
         .chain(operators::operations(language))

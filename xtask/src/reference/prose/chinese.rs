@@ -127,7 +127,9 @@ const ACCESS: &str = "\
 
 不在命令表中的：
 
-- `operate`：`EVENTS`、`CONSUMER`、`SNAPSHOT`、`SLOWLOG`、`CONFIG`、`GET /v1/events`、`POST /v1/reconciliations`；完整的 `INFO`。
+- `operate`：`EVENTS`、`CONSUMER`、`SNAPSHOT`、`SLOWLOG`、`CONFIG`、`GET /v1/events`、`GET /v1/audit`、`GET /v1/settings`、`GET /v1/keys`、`POST /v1/reconciliations`，`/v1/webhooks`、
+  `/v1/deliveries` 与 `/v1/settlements` 的全部路由；完整的 `INFO`。
+- `*`：`POST /v1/keys`、`POST /v1/keys/{key}/rotate` 与 `…/revoke`。
 - 全部种类的 `read`：`GET /v1/consumers`、`GET /v1/reconciliations`、`GET /metrics`。
 - 种类 `script`（按脚本名称）：`FCALL`、`EVALSHA` 与 `POST /v1/scripts/{script}/run` 需要 `take`；`FCALL_RO`、`EVALSHA_RO`、`SCRIPT` 与 `GET /v1/scripts` 需要 `read`；
   `POST` 与 `DELETE /v1/scripts/{script}` 需要 `administrate`。

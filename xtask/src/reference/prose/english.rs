@@ -136,7 +136,9 @@ other scopes share. [中文](zh/access.md)
 
 What is not in the command table needs this:
 
-- `operate`: `EVENTS`, `CONSUMER`, `SNAPSHOT`, `SLOWLOG`, `CONFIG`, `GET /v1/events`, `POST /v1/reconciliations`; all of `INFO`.
+- `operate`: `EVENTS`, `CONSUMER`, `SNAPSHOT`, `SLOWLOG`, `CONFIG`, `GET /v1/events`, `GET /v1/audit`, `GET /v1/settings`, `GET /v1/keys`, `POST /v1/reconciliations`, all of `/v1/webhooks`,
+  `/v1/deliveries` and `/v1/settlements`; all of `INFO`.
+- `*`: `POST /v1/keys`, `POST /v1/keys/{key}/rotate` and `…/revoke`.
 - `read` of all kinds: `GET /v1/consumers`, `GET /v1/reconciliations`, `GET /metrics`.
 - of the kind `script`, by the script's name: `take` for `FCALL`, `EVALSHA` and `POST /v1/scripts/{script}/run`; `read` for `FCALL_RO`, `EVALSHA_RO`, `SCRIPT` and
   `GET /v1/scripts`; `administrate` for `POST` and `DELETE /v1/scripts/{script}`.
