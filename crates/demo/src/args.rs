@@ -1,8 +1,9 @@
 //! The arguments of `scarce demo`.
 
-use clap::{Args, ValueEnum};
+use clap::{Args, FromArgMatches as _, Subcommand as _, ValueEnum};
 use scarce_settings::duration;
 
+use crate::failure::DemoError;
 use crate::options::EngineOptions;
 
 /// `scarce demo`.
@@ -10,11 +11,32 @@ use crate::options::EngineOptions;
 pub struct Demo {
     /// Which demonstration.
     #[command(subcommand)]
-    pub demonstration: Demonstration,
+    pub demonstration: Option<Demonstration>,
+    /// Show the flash sale in the console, as 'scarce demo flash-sale --open' does.
+    #[arg(long)]
+    pub open: bool,
+}
+
+impl Demo {
+    /// The demonstration that was asked for.
+    pub(super) fn chosen(&self) -> Result<Demonstration, DemoError> {
+        match (&self.demonstration, self.open) {
+            (Some(demonstration), false) => Ok(demonstration.clone()),
+            (Some(_), true) => Err(DemoError::usage(
+                "--open goes behind the demonstration: scarce demo wallet --open".to_owned(),
+            )),
+            (None, true) => Demonstration::of_words(&["demo", "flash-sale", "--open"]),
+            (None, false) => {
+                let text = "say which demonstration: flash-sale, red-packets, wallet, coupons or exchange; or --open for the \
+                            flash sale in the console";
+                Err(DemoError::usage(text.to_owned()))
+            }
+        }
+    }
 }
 
 /// Which demonstration.
-#[derive(Debug, clap::Subcommand)]
+#[derive(Clone, Debug, clap::Subcommand)]
 pub enum Demonstration {
     /// More buyers than units, and a server that is killed in the middle of the sale.
     FlashSale(FlashSale),
@@ -26,6 +48,15 @@ pub enum Demonstration {
     Coupons(Coupons),
     /// Three order books under fire, matched again by a plain book of the demonstration's own.
     Exchange(Exchange),
+}
+
+impl Demonstration {
+    /// The demonstration that words ask for, with the defaults of all that they leave out.
+    fn of_words(words: &[&str]) -> Result<Self, DemoError> {
+        let parsed = Self::augment_subcommands(clap::Command::new("demo")).try_get_matches_from(words);
+        let found = parsed.and_then(|matches| Self::from_arg_matches(&matches));
+        found.map_err(|error| DemoError::usage(error.to_string()))
+    }
 }
 
 /// What every demonstration takes.
@@ -46,6 +77,9 @@ pub struct Stage {
     /// Print the proof as JSON.
     #[arg(long)]
     pub json: bool,
+    /// Show what happens in the console, in a browser where there is a screen, and keep the server up until Ctrl-C.
+    #[arg(long)]
+    pub open: bool,
 }
 
 fn ttl_ms(text: &str) -> Result<u64, String> {
@@ -53,7 +87,7 @@ fn ttl_ms(text: &str) -> Result<u64, String> {
 }
 
 /// `scarce demo flash-sale`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct FlashSale {
     /// How many units there are.
     #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u64).range(10..=1_000_000))]
@@ -85,7 +119,7 @@ pub enum SalePlant {
 }
 
 /// `scarce demo red-packets`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct RedPackets {
     /// How many users come.
     #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = clap::value_parser!(u64).range(10..=1_000_000))]
@@ -139,7 +173,7 @@ pub enum PacketPlant {
 }
 
 /// `scarce demo wallet`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Wallet {
     /// How many accounts there are.
     #[arg(long, default_value_t = 1_000, value_name = "N", value_parser = clap::value_parser!(u64).range(20..=100_000))]
@@ -172,7 +206,7 @@ pub enum WalletPlant {
 }
 
 /// `scarce demo coupons`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Coupons {
     /// How many users come, on two days each.
     #[arg(long, default_value_t = 2_000, value_name = "N", value_parser = clap::value_parser!(u64).range(20..=200_000))]
@@ -202,7 +236,7 @@ pub enum CouponPlant {
 }
 
 /// `scarce demo exchange`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Exchange {
     /// How many orders, cancels and replacements are sent, on three markets.
     #[arg(long, default_value_t = 15_000, value_name = "N", value_parser = clap::value_parser!(u64).range(300..=1_000_000))]

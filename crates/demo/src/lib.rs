@@ -37,6 +37,7 @@ mod red_packets;
 mod rush;
 mod server;
 mod stage;
+mod tour;
 mod wallet;
 
 pub use args::{Demo, Demonstration};
@@ -47,7 +48,8 @@ pub use failure::{DemoError, Verdict};
 /// # Errors
 /// When it ends before there is a proof.
 pub fn run(options: &Demo) -> Result<Verdict, DemoError> {
-    match &options.demonstration {
+    let demonstration = options.chosen()?;
+    match &demonstration {
         Demonstration::FlashSale(options) => flash_sale::run(options),
         Demonstration::RedPackets(options) => red_packets::run(options),
         Demonstration::Wallet(options) => wallet::run(options),

@@ -16,6 +16,8 @@ pub(super) struct Gauge {
     pub(super) unit: &'static str,
     /// The initial position.
     pub(super) position: u64,
+    /// The page of the console that shows it.
+    pub(super) page: &'static str,
 }
 
 /// The live display: a gauge, and what the crowd is told.
@@ -26,7 +28,7 @@ pub(super) struct ProgressDisplay {
 
 impl ProgressDisplay {
     /// Starts with the gauge as given.
-    pub(super) fn new(Gauge { name, total, unit, position }: Gauge) -> Self {
+    pub(super) fn new(Gauge { name, total, unit, position, .. }: Gauge) -> Self {
         if !std::io::stderr().is_terminal() {
             return Self { bar: None, unit };
         }

@@ -24,6 +24,9 @@ use scarce_client::Client;
 /// How long the server may take to become ready or to stop.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// A free port of this machine.
+const ANY_PORT: &str = "127.0.0.1:0";
+
 /// How often to check whether the server has ended.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
@@ -36,6 +39,8 @@ struct Remains {
     /// The server was ready once, so something may have been written.
     has_served: bool,
     is_kept: bool,
+    /// Where to say that the first signal came, if that is a usual end and no interruption.
+    farewell: Option<mpsc::Sender<()>>,
 }
 
 impl Remains {
@@ -83,6 +88,10 @@ pub(super) struct Server {
     remains: Arc<Mutex<Remains>>,
     folder: PathBuf,
     address: Option<SocketAddr>,
+    /// Where it listened last for HTTP.
+    http: Option<SocketAddr>,
+    /// Whether a page looks at it, which finds it at the same address again.
+    is_open: bool,
     /// The time, if the demonstration controls it.
     clock: Option<u64>,
     /// Additional arguments.
@@ -106,11 +115,25 @@ impl Server {
             DemoError::failed(text)
         })?;
         let path = folder.path().to_owned();
-        let remains =
-            Remains { child: None, folder: Some(folder), backing: None, has_served: false, is_kept };
+        let remains = Remains {
+            child: None,
+            folder: Some(folder),
+            backing: None,
+            has_served: false,
+            is_kept,
+            farewell: None,
+        };
         let remains = Arc::new(Mutex::new(remains));
         clear_on_signals(remains.clone())?;
-        let server = Self { remains, folder: path, address: None, clock: None, arguments: Vec::new() };
+        let server = Self {
+            remains,
+            folder: path,
+            address: None,
+            http: None,
+            is_open: options.open,
+            clock: None,
+            arguments: Vec::new(),
+        };
         if is_redis {
             // Locked while servers start, so that a signal finds all of them or none.
             let mut remains = server.remains();
@@ -168,7 +191,7 @@ impl Server {
         });
         let line = receiver.recv_timeout(PATIENCE).ok().flatten();
         let doors = line.as_deref().and_then(doors_of).ok_or_else(|| self.failed("is not ready"))?;
-        self.address = Some(doors.resp);
+        (self.address, self.http) = (Some(doors.resp), doors.http);
         self.remains().has_served = true;
         let took = begun.elapsed();
         if let Some(now) = self.clock {
@@ -217,7 +240,9 @@ impl Server {
         let log = File::create(self.log())?;
         let mut remains = self.remains();
         let mut command = self.command("serve", remains.backing.as_ref())?;
-        command.args(["--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"]);
+        let http =
+            self.http.filter(|_| self.is_open).map_or_else(|| ANY_PORT.to_owned(), |at| at.to_string());
+        command.args(["--resp", ANY_PORT, "--http", &http]);
         command.args(self.clock.map(|_| "--manual-clock"));
         // A separate process group: Ctrl-C reaches the demonstration, which then ends its child.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
@@ -287,6 +312,14 @@ impl Server {
         let killed = remains.backing.as_mut().map(Backing::kill_primary).transpose();
         remains.kill();
         Ok(killed?.flatten())
+    }
+
+    /// Waits for the first signal, which from now on is a usual end and no interruption.
+    pub(super) fn wait_for_signal(&self) {
+        let (farewell, told) = mpsc::channel();
+        self.remains().farewell = Some(farewell);
+        // It fails if there will be no signal any more.
+        let _ = told.recv();
     }
 
     /// Kills the server alone.
@@ -363,7 +396,10 @@ fn clear_on_signals(remains: Arc<Mutex<Remains>>) -> Result<(), DemoError> {
             let data = if remains.is_kept { "its data is kept" } else { "its data is removed" };
             // If stderr is gone, there is nobody left to tell.
             let _ = writeln!(std::io::stderr(), "\nscarce: stopped; its server has ended, {data}");
-            std::process::exit(128 + signal);
+            match remains.farewell.take() {
+                Some(farewell) => drop(farewell.send(())),
+                None => std::process::exit(128 + signal),
+            }
         }
     })?;
     Ok(())

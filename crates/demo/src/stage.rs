@@ -21,6 +21,7 @@ use super::reconciled::Reconciled;
 use super::record::Record;
 use super::rush::{News, Rush};
 use super::server::Server;
+use super::tour;
 use crate::args;
 use crate::failure::{DemoError, Verdict};
 use scarce_client::{Client, Reply, integer, text};
@@ -55,6 +56,8 @@ pub(super) struct Stage<C: Crowd> {
     pub(super) crowd: C,
     pub(super) server: Server,
     pub(super) progress: ProgressDisplay,
+    /// The page of the console that shows it.
+    page: &'static str,
     options: args::Stage,
     record: Mutex<Record<C>>,
     gate: Gate,
@@ -84,10 +87,15 @@ impl<C: Crowd> Stage<C> {
         let (doors, _) = server.start()?;
         let gate = Gate::default();
         gate.open(doors);
+        let (page, progress) = (gauge.page, ProgressDisplay::new(gauge));
+        if let (true, Some(http)) = (options.open, doors.http) {
+            tour::open(&progress, &tour::address(http, page));
+        }
         Ok(Self {
             crowd,
             server,
-            progress: ProgressDisplay::new(gauge),
+            progress,
+            page,
             options: options.clone(),
             record: Mutex::default(),
             gate,
@@ -248,7 +256,7 @@ impl<C: Crowd> Stage<C> {
     /// # Errors
     /// When stdout is gone.
     pub(super) fn conclude(
-        &self,
+        &mut self,
         mut proof: Proof,
         planted: Option<impl ValueEnum>,
         pictures: &[String],
@@ -267,6 +275,7 @@ impl<C: Crowd> Stage<C> {
         proof.tell("answers", record.answers);
         proof.tell("refusals", json!(record.refusals));
         proof.tell("planted", lie);
+        drop(record);
         self.progress.end();
         let exit = proof.print(self.options.json, pictures)?;
         self.progress.say("done", &format!("in {seconds:.1} s"));
@@ -284,7 +293,21 @@ impl<C: Crowd> Stage<C> {
         next.iter().enumerate().for_each(|(at, hint)| {
             self.progress.say(if at == 0 { "next" } else { "" }, hint);
         });
+        if self.options.open {
+            self.stay()?;
+        }
         Ok(exit)
+    }
+
+    /// Serves what the demonstration left until a signal asks for the end.
+    fn stay(&mut self) -> Result<(), DemoError> {
+        let (doors, _) = self.server.start()?;
+        if let Some(http) = doors.http {
+            let address = tour::address(http, self.page);
+            self.progress.say("console", &format!("{address} stays up until Ctrl-C"));
+        }
+        self.server.wait_for_signal();
+        Ok(())
     }
 
     /// What the crowd knows.

@@ -8,6 +8,7 @@ mod redis;
 #[path = "../support/mod.rs"]
 mod support;
 mod terminal;
+mod tour;
 mod wallet;
 
 use std::process::{Command, Output};

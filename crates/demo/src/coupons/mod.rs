@@ -69,7 +69,13 @@ fn open(options: &Coupons) -> Result<Stage<Shoppers>, DemoError> {
     let users = options.users;
     let coupons = options.coupons.unwrap_or(users * PER_TWO_USERS / 2);
     let crowd = Shoppers { seed: options.stage.seed, count: users, coupons };
-    let gauge = Gauge { name: "coupons", total: coupons, unit: "left", position: coupons };
+    let gauge = Gauge {
+        name: "coupons",
+        total: coupons,
+        unit: "left",
+        position: coupons,
+        page: "coupons/singles-day",
+    };
     let server = Server::new(&options.stage)?.with_clock(EVENING);
     let stage = Stage::open(&options.stage, server, crowd, gauge)?;
     let words = |limit: &Limit| {

@@ -71,7 +71,8 @@ pub(super) fn run(options: &Exchange) -> Result<Verdict, DemoError> {
 fn open(options: &Exchange) -> Result<Stage<Traders>, DemoError> {
     let &Exchange { commands, owners, .. } = options;
     let crowd = Traders { seed: options.stage.seed, commands, owners };
-    let gauge = Gauge { name: "orders", total: commands, unit: "answered", position: 0 };
+    let gauge =
+        Gauge { name: "orders", total: commands, unit: "answered", position: 0, page: "markets/BTC-EUR" };
     let stage = Stage::open(&options.stage, Server::new(&options.stage)?, crowd, gauge)?;
     let mut client = stage.server.connect()?;
     for market in MARKETS {

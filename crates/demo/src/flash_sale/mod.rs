@@ -71,7 +71,7 @@ fn money(options: &FlashSale) -> u64 {
 fn open(options: &FlashSale) -> Result<Stage<Buyers>, DemoError> {
     let &FlashSale { units, buyers, per_owner, ttl_ms, .. } = options;
     let crowd = Buyers { seed: options.stage.seed, count: buyers, units, per_owner, ttl_ms };
-    let gauge = Gauge { name: "stock", total: units, unit: "left", position: units };
+    let gauge = Gauge { name: "stock", total: units, unit: "left", position: units, page: "stock/sneaker" };
     let stage = Stage::open(&options.stage, Server::new(&options.stage)?, crowd, gauge)?;
     let mut client = stage.server.connect()?;
     let (limit, money) = (per_owner.to_string(), money(options).to_string());

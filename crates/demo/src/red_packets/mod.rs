@@ -115,7 +115,8 @@ fn open(options: &RedPackets, server: Server) -> Result<(Stage<Guests>, String),
     let &RedPackets { users, packets, total, .. } = options;
     let pays = options.sql.is_none();
     let crowd = Guests { seed: options.stage.seed, count: users, packets, pays };
-    let gauge = Gauge { name: "packets", total: packets, unit: "left", position: packets };
+    let gauge =
+        Gauge { name: "packets", total: packets, unit: "left", position: packets, page: "packets/new-year" };
     let stage = Stage::open(&options.stage, server, crowd, gauge)?;
     let mut client = stage.server.connect()?;
     let open_guest = |guest| words(&["ACCOUNT.OPEN", &name(guest), ASSET]);

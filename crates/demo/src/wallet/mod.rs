@@ -61,7 +61,7 @@ pub(super) fn run(options: &Wallet) -> Result<Verdict, DemoError> {
 fn open(options: &Wallet) -> Result<Stage<Payers>, DemoError> {
     let &Wallet { accounts, operations, ttl_ms, .. } = options;
     let crowd = Payers { seed: options.stage.seed, accounts, operations, ttl_ms };
-    let gauge = Gauge { name: "wallet", total: operations, unit: "begun", position: 0 };
+    let gauge = Gauge { name: "wallet", total: operations, unit: "begun", position: 0, page: "accounts" };
     let stage = Stage::open(&options.stage, Server::new(&options.stage)?, crowd, gauge)?;
     let mut client = stage.server.connect()?;
     let open = |account| {
