@@ -152,6 +152,12 @@ export const en = {
   'packets.differs': 'SHA-256 of the seed and the plan is not the commitment. Something was changed.',
   'packets.noCommitment': 'The amounts were given one by one, so there is no seed and no commitment.',
   'packets.noPlan': 'The plan is in the event packets.closed, which this page cannot read: the log no longer has it, or your key lacks the verb operate.',
+  'packets.uncredited': 'Not credited yet',
+  'packets.uncreditedNone': 'Everything that was claimed is credited.',
+  'packets.uncreditedAtLeast': '{n} or more',
+  'packets.waiting': 'waiting',
+  'packets.dead': 'dead letters',
+  'packets.noSettlement': 'This server credits no packets: --settlement is off.',
   'packets.byClaimer': 'Packet of a user',
 
   'coupon.claimed': 'Claims so far',
@@ -244,6 +250,12 @@ export const en = {
   'flow.noScripts': 'This server keeps no scripts.',
   'flow.version': 'Version',
   'flow.asked': 'The comparison was asked for. Its result appears in the list.',
+
+  'ask.yes': 'Yes',
+  'ask.unanswered': 'No answer came, so it is not known whether this was done. Look at the list before you do it again.',
+
+  'deliveries.attempts': 'Attempts',
+  'deliveries.lastError': 'Last error',
 
   'commands.title': 'Commands',
   'commands.hint': 'Every command of the server. Fill in a form, see it as code, try it without a change, or send it.',

@@ -155,6 +155,12 @@ export const zh: Texts = {
   'packets.differs': '种子与方案的 SHA-256 与承诺不一致，有内容被改动过。',
   'packets.noCommitment': '金额是逐个指定的，没有种子，也没有承诺。',
   'packets.noPlan': '方案记录在事件 packets.closed 中，但此处读不到：日志中已没有该事件，或密钥缺少 operate 权限。',
+  'packets.uncredited': '尚未入账',
+  'packets.uncreditedNone': '已领取的红包均已入账。',
+  'packets.uncreditedAtLeast': '{n} 个以上',
+  'packets.waiting': '等待中',
+  'packets.dead': '死信',
+  'packets.noSettlement': '本服务器不负责红包入账：--settlement 未启用。',
   'packets.byClaimer': '某用户领到的红包',
 
   'coupon.claimed': '累计领取',
@@ -247,6 +253,12 @@ export const zh: Texts = {
   'flow.noScripts': '服务器没有保存脚本。',
   'flow.version': '版本',
   'flow.asked': '已请求对账，结果会出现在列表中。',
+
+  'ask.yes': '确定',
+  'ask.unanswered': '没有收到响应，不知道是否已执行。重试之前请先查看列表。',
+
+  'deliveries.attempts': '尝试次数',
+  'deliveries.lastError': '最近错误',
 
   'commands.title': '命令',
   'commands.hint': '服务器的全部命令。填写表单，查看对应代码，先试运行，再发送。',
