@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { browser, figure, open, Server, until } from './stage.js'
+import { everything } from './sample.js'
+import { browser, figure, open, PAGES, Server, until } from './stage.js'
 
 const MARKUP = `<img src=x onerror="alert(1)"><script>alert(2)</script>`
 const MOST = Number.MAX_SAFE_INTEGER
@@ -91,6 +92,102 @@ test('a browser whose clock is an hour off projects by the time of the server', 
     if ((await page.getByText(/Sold out in about/).count()) > 0) break
   }
   await page.getByText(/Sold out in about/).waitFor()
+  check()
+  await context.close()
+})
+
+const LOADING = 'Loading…'
+
+/** Goes to a page of the one that is loaded. */
+async function go(page, path) {
+  await page.evaluate((path) => (location.hash = `#/${path}`), path)
+  await page.locator('main h1').first().waitFor()
+}
+
+test('every page bears a clock that is an hour off, either way', async () => {
+  const its = await Server.start()
+  await everything(its.api)
+  for (const hours of [1, -1]) {
+    const init = `{ const now = Date.now.bind(Date); Date.now = () => now() + ${hours * 3_600_000} }`
+    const { page, visit, context, check } = await open(chrome, its, { init, allowed: [403, 404, 503] })
+    await visit('overview')
+    for (const path of PAGES) {
+      await go(page, path)
+      await until(`${path} is loaded`, async () => (await page.getByText(LOADING).count()) === 0)
+    }
+    // What was done a moment ago is of the last hour all the same.
+    await go(page, 'audit')
+    await page.getByLabel('From').first().selectOption('hour')
+    await page.getByRole('row', { name: /ACCOUNT.FREEZE/ }).waitFor()
+    check()
+    await context.close()
+  }
+  await its.end()
+})
+
+test('every page says what a key lacks that may do nothing', async () => {
+  const its = await Server.start()
+  await everything(its.api)
+  const key = await its.key('nobody', 'take:script:none')
+  await until('keys are needed', async () => (await its.api.send('GET', '/v1/stock')).status === 401)
+  const { page, visit, context, check } = await open(chrome, its, { allowed: [401, 403] })
+  await visit('keys')
+  await page.getByLabel('Key or password').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  // These show nothing of the server's data.
+  const open_ = ['operations', 'commands', 'commands/PACKET.CREATE', 'settings']
+  for (const path of PAGES.filter((path) => !open_.includes(path))) {
+    await go(page, path)
+    await page.getByText(/lacks the scope|need a key that may/).first().waitFor()
+  }
+  check()
+  await context.close()
+  await its.end()
+})
+
+test('every page outlives the server, and says that it is gone', async () => {
+  const its = await Server.start()
+  await everything(its.api)
+  const { page, visit, context, faults } = await open(chrome, its, { allowed: [404, 503] })
+  await visit('overview')
+  await its.kill()
+  for (const path of PAGES) {
+    await go(page, path)
+    await page.locator('[data-unreachable]').waitFor()
+  }
+  const errors = faults.filter((fault) => fault.startsWith('an error in the page'))
+  assert.deepEqual(errors, [])
+  await context.close()
+  await its.end()
+})
+
+test('forms take nothing that is no value: giant numbers, other scripts, controls', async () => {
+  const { page, visit, context, check } = await open(chrome, server, { allowed: [400, 404, 503] })
+  const bad = { quantity: ['1e9', '-1', '9'.repeat(400), '٣', '1.5', ' ', '0x10'], sku: ['a b', 'مكسور', '🫙', 'x'.repeat(65), '\u202egnp.exe', '../../x'] }
+  await visit('commands/STOCK.CREATE')
+  for (const [name, values] of Object.entries(bad)) {
+    for (const value of values) {
+      await page.getByLabel(/^sku/).fill(name === 'sku' ? value : 'fine')
+      await page.getByLabel(/^quantity/).fill(name === 'quantity' ? value : '1')
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      const field = page.getByLabel(new RegExp(`^${name}`))
+      const isTold = async () => (await field.getAttribute('aria-invalid')) === 'true' || (await page.getByRole('button', { name: 'Yes, send it' }).count()) === 1
+      await until(`${name} ${value} is answered`, isTold)
+      // What the page lets through, the server refuses: nothing is made of it.
+      if ((await field.getAttribute('aria-invalid')) !== 'true') await page.getByRole('button', { name: 'Yes, send it' }).click()
+    }
+  }
+  await until('nothing was created', async () => (await server.api.send('GET', '/v1/stock?prefix=fine')).body.items.length === 0)
+  // Names of pages that no resource can have, and filters of every kind.
+  for (const path of [`stock/${encodeURIComponent('\u202egnp.exe')}`, `accounts/${'x'.repeat(3_000)}`, `markets/${encodeURIComponent('🫙/..')}`, `packets/%00`, 'coupons/%', 'none/of/these']) {
+    await visit(path)
+    await until(`${path} is loaded`, async () => (await page.getByText(LOADING).count()) === 0)
+  }
+  for (const label of ['Caller', 'What', 'Resource']) {
+    await visit('audit')
+    await page.getByLabel(label, { exact: true }).fill(`${MARKUP} ٣ 🫙 ${'9'.repeat(400)}`)
+    await until('it is answered', async () => (await page.getByText(LOADING).count()) === 0)
+  }
   check()
   await context.close()
 })

@@ -123,6 +123,13 @@ export async function open(chrome, server, { language = 'en', theme = 'light', r
   return { page, context, visit, check, faults }
 }
 
+/** The pages with something to see on each, in `everything`. */
+export const PAGES = [
+  'overview', 'events', 'flow', 'deliveries', 'audit', 'stock', 'stock/sneaker-42', 'accounts', 'accounts/alice', 'packets', 'packets/new-year',
+  'packets/lantern', 'coupons', 'coupons/spring', 'markets', 'markets/BTC-USDT', 'operations', 'operations/take-u1/sneaker-42', 'commands',
+  'commands/PACKET.CREATE', 'keys', 'configuration', 'settings',
+]
+
 /** Waits until something holds. */
 export async function until(what, holds) {
   const deadline = Date.now() + PATIENCE_MS
