@@ -11,6 +11,7 @@ use scarce_core::command::rules::Verb;
 use scarce_core::command::{Command, Common};
 use scarce_core::outcome::{Code, Outcome};
 use scarce_core::types::Id;
+use scarce_engine::Failure;
 use scarce_gateway::steady_ms;
 use scarce_limits::rooms::{NotAdmitted, TICKETS_MAX, Ticket, TicketStatus};
 use serde_json::{Map, Value, json};
@@ -21,8 +22,11 @@ use super::{Context, HttpShared, guard, reply};
 /// The header with tickets, with commas between them.
 const TICKET: HeaderName = HeaderName::from_static("scarce-ticket");
 
-/// Whether the caller may wait: with a key that may take something.
-fn check(exchange: &Exchange) -> Result<(), Box<Response>> {
+/// Whether the caller may wait: with a key that may take something, where the deployment is served.
+fn check(shared: &HttpShared, exchange: &Exchange) -> Result<(), Box<Response>> {
+    if let Err(failure @ Failure::Migrated { .. }) = shared.engine.check_ready(0) {
+        return Err(reply::refusal(&failure.outcome(), None, exchange.speech).into());
+    }
     let Some(caller) = &exchange.caller else {
         return Err(reply::of_port(PortCode::Unauthenticated, exchange.speech).into());
     };
@@ -37,7 +41,7 @@ fn check(exchange: &Exchange) -> Result<(), Box<Response>> {
 
 /// `POST /v1/waiting-rooms/{room}/tickets`: gives a user a place.
 pub(super) async fn join(State(shared): Context, exchange: Exchange) -> Response {
-    if let Err(refused) = check(&exchange) {
+    if let Err(refused) = check(&shared, &exchange) {
         return *refused;
     }
     let (room, user) = match read_user(&exchange) {
@@ -62,7 +66,7 @@ fn read_user(exchange: &Exchange) -> Result<(String, Id), Misshapen> {
 
 /// `GET /v1/waiting-rooms/{room}/tickets/{ticket}`: where a ticket stands.
 pub(super) async fn show(State(shared): Context, exchange: Exchange) -> Response {
-    if let Err(refused) = check(&exchange) {
+    if let Err(refused) = check(&shared, &exchange) {
         return *refused;
     }
     let read = || -> Result<(Ticket, String), Misshapen> {

@@ -3,6 +3,7 @@
 use scarce_core::command::{Body, Command, CommandSpec, Common};
 use scarce_core::outcome::Value;
 use scarce_core::types::Id;
+use scarce_engine::Failure;
 use scarce_gateway::steady_ms;
 use scarce_limits::rooms::{NotAdmitted, TICKETS_MAX, Ticket, TicketStatus};
 
@@ -61,6 +62,10 @@ impl Session {
 
     /// `WAITINGROOM JOIN room user`, `GET ticket` or `SHOW [ticket …]`.
     pub(super) fn waiting_room(&mut self, subcommand: &[u8], rest: &[&[u8]], turn: &mut Turn<'_>) {
+        // A place would be given here and at the new address.
+        if let Err(failure @ Failure::Migrated { .. }) = turn.shared.engine.check_ready(0) {
+            return self.say(turn, |replies| replies.failure(&failure));
+        }
         match (subcommand.to_ascii_uppercase().as_slice(), rest) {
             (b"JOIN", [room, user]) => self.join(room, user, turn),
             (b"GET", [ticket]) => self.show_place(ticket, turn),

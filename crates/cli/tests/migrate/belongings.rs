@@ -62,6 +62,12 @@ fn keys_and_places_in_waiting_rooms_go_along_beside_a_running_server() {
     assert_eq!(there.call(&["AUTH", &till]), "OK");
     let joined = there.call(&["WAITINGROOM", "JOIN", "sale", "u4"]);
     assert!(joined.contains(" 3 10"), "it is behind those of the old server: {joined}");
+    assert!(socket.call(&["WAITINGROOM", "JOIN", "sale", "u5"]).starts_with("-MIGRATED"));
+    let body = serde_json::json!({ "user": "u5" });
+    let login = format!("Bearer {till}");
+    let path = "/v1/waiting-rooms/sale/tickets";
+    let told = old.http().call("POST", path, &[("Authorization", &login)], Some(&body));
+    assert_eq!((told.status, told.code().as_str()), (421, "MIGRATED"));
     check_no_change(&stage.path("old"));
 }
 
