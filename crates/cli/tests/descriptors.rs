@@ -48,6 +48,44 @@ fn segments(data: &Path) -> usize {
 }
 
 #[test]
+fn idle_sockets_do_not_take_the_descriptors_of_operation_ids() {
+    let data = TempDir::new().unwrap();
+    let options = ["--partitions", "2", "--operations-in-memory-max", "100"];
+    let server = Server::start_limited(data.path(), 256, &options);
+    let (mut client, mut http) = (server.connect(), server.http());
+    for account in ["a", "b"] {
+        client.call(&["ACCOUNT.OPEN", account, "EUR"]).unwrap();
+    }
+    let mut metrics = || String::from_utf8(http.get("/metrics").body).unwrap();
+    metrics();
+    let callers: Vec<TcpStream> =
+        (0..CALLERS * 2).filter_map(|_| idle(&server.address, b"PING\r\n", b"+PONG\r\n")).collect();
+    assert!((60..CALLERS * 2).contains(&callers.len()), "{} connections", callers.len());
+    for (account, first) in
+        ["a", "b"].into_iter().flat_map(|its| (0..60_000).step_by(500).map(move |at| (its, at)))
+    {
+        let ids: Vec<String> = (first..first + 500).map(|number| format!("{account}{number}")).collect();
+        let lines: Vec<_> = ids.iter().map(|id| vec!["ACCOUNT.CREDIT", account, "1", "ID", id]).collect();
+        let answers = client.pipeline(&lines).unwrap();
+        assert!(answers.iter().all(|answer| matches!(answer, Value::Array(_))), "{answers:?}");
+    }
+    let is_moved = |text: &str, partition: u32| {
+        let name = format!("scarce_operations_in_memory{{partition=\"{partition}\"}} ");
+        let count = text.lines().find_map(|line| line.strip_prefix(&name)).unwrap();
+        count.parse::<u64>().unwrap() <= 1_000
+    };
+    wait_until("the others are in files", || {
+        let text = metrics();
+        (0..2).all(|partition| is_moved(&text, partition))
+    });
+    let text = metrics();
+    assert!(!text.contains("scarce_operation_files_failing{partition=\"0\"} 1"), "{text}");
+    assert!(!text.contains("scarce_operation_files_failing{partition=\"1\"} 1"), "{text}");
+    drop(callers);
+    server.stop();
+}
+
+#[test]
 fn idle_sockets_do_not_take_the_descriptors_of_the_journal() {
     let data = TempDir::new().unwrap();
     let server = Server::start_limited(data.path(), 128, &["--segment-mib", "1"]);

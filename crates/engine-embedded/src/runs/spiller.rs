@@ -32,6 +32,9 @@ const BATCHES_MAX: usize = 8;
 /// How often it looks whether a run can be removed.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
+/// So many files that are not needed any more are removed at once: each takes a descriptor.
+const RETIRED_MAX: usize = 16;
+
 /// How long after a failure it is tried again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -257,7 +260,7 @@ impl Spilling {
 
     /// Takes the runs off the list whose operations are all forgotten, and removes the files that nobody looks into any more.
     fn look(&mut self) -> Result<(), EmbeddedError> {
-        if self.looked_at.elapsed() < LOOK_INTERVAL {
+        if self.looked_at.elapsed() < LOOK_INTERVAL && self.retired.len() < RETIRED_MAX {
             return Ok(());
         }
         self.looked_at = Instant::now();

@@ -10,6 +10,10 @@ const FILES_BASE: u64 = 48;
 /// What a partition of the embedded engine has open at once: segments that are written, read and made, a snapshot.
 const FILES_PER_PARTITION: u64 = 12;
 
+/// How many files of operation ids a partition has open at once: a few of each size, those that are merged, and those that are
+/// to be removed.
+const FILES_OF_IDS: u64 = 40;
+
 /// What the shipping of a partition's log has open: its folder, twice while a backup is being made, and what it reads.
 const FILES_PER_BACKED_UP: u64 = 6;
 
@@ -57,6 +61,11 @@ pub fn connections_wanted(settings: &ServerSettings) -> u64 {
 /// for the server itself, callers get a quarter of it; the journal then waits for a descriptor when it has none.
 #[must_use]
 pub fn connections_max(settings: &ServerSettings, limit: Option<u64>) -> u64 {
-    let left = limit.map_or(u64::MAX, |limit| limit.saturating_sub(needed(settings)).max(limit / 4));
+    let of_ids = match settings.engine {
+        EngineChoice::Embedded => FILES_OF_IDS * u64::from(settings.partitions),
+        EngineChoice::Redis => 0,
+    };
+    let own = needed(settings) + of_ids;
+    let left = limit.map_or(u64::MAX, |limit| limit.saturating_sub(own).max(limit / 4));
     left.min(connections_wanted(settings))
 }
