@@ -1,0 +1,15 @@
+//! Shadow mode: a proxy that callers of a Redis point at. It passes everything on, answers what that Redis answers, and
+//! sends the calls of a map to Scarce as well, in the same order, to compare the answers.
+//!
+//! Must not know: an engine, a port or the command line. What it compares never holds up or changes what callers are
+//! answered; if Scarce is away or too slow, comparing breaks off and the proxy goes on.
+//!
+//! Where to begin: `frame.rs` finds where requests and answers end.
+
+#![forbid(unsafe_code)]
+
+mod answer;
+mod error;
+mod frame;
+
+pub use error::ShadowError;
