@@ -11,5 +11,9 @@
 mod answer;
 mod error;
 mod frame;
+mod map;
+mod report;
 
 pub use error::ShadowError;
+pub use map::CallMap;
+pub use report::{Difference, Report, Tally};
