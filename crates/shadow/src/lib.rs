@@ -12,8 +12,11 @@ mod answer;
 mod error;
 mod frame;
 mod map;
+mod mirror;
+mod pending;
 mod report;
 
 pub use error::ShadowError;
 pub use map::CallMap;
+pub use mirror::{Connect, Settings};
 pub use report::{Difference, Report, Tally};
