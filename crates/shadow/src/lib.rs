@@ -14,9 +14,11 @@ mod frame;
 mod map;
 mod mirror;
 mod pending;
+mod proxy;
 mod report;
 
 pub use error::ShadowError;
 pub use map::CallMap;
 pub use mirror::{Connect, Settings};
+pub use proxy::{Begin, Proxy};
 pub use report::{Difference, Report, Tally};
