@@ -4,7 +4,8 @@
 //! Must not know: an engine, a port or the command line. What it compares never holds up or changes what callers are
 //! answered; if Scarce is away or too slow, comparing breaks off and the proxy goes on.
 //!
-//! Where to begin: `frame.rs` finds where requests and answers end.
+//! Where to begin: `session.rs` is one caller's connection, `mirror.rs` the thread that asks Scarce, [`Report`] what was
+//! found.
 
 #![forbid(unsafe_code)]
 
@@ -16,6 +17,7 @@ mod mirror;
 mod pending;
 mod proxy;
 mod report;
+mod session;
 
 pub use error::ShadowError;
 pub use map::CallMap;

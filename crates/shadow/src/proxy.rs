@@ -6,15 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard, RwLock};
+use tokio::sync::{OwnedMutexGuard, OwnedRwLockReadGuard, RwLock, Semaphore};
 
 use crate::error::ShadowError;
 use crate::map::CallMap;
 use crate::mirror::{Connect, Follower, Mirror, Settings, mirror};
 use crate::report::{Report, Reporting};
+use crate::session;
 
 /// How many locks resources share: two of the same lock only wait for each other.
 const LOCKS: usize = 4_096;
+
+/// How many callers may be connected.
+const CALLERS_MAX: usize = 10_000;
 
 /// What is done when comparing begins: Scarce is given what the source has at that moment.
 pub trait Begin: Send + Sync {
@@ -97,6 +101,24 @@ impl Proxy {
     #[must_use]
     pub fn report(&self) -> Report {
         self.shared.report()
+    }
+
+    /// Serves callers without end.
+    pub async fn serve(&self) {
+        let places = Arc::new(Semaphore::new(CALLERS_MAX));
+        loop {
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+            // Who has left before it was accepted is not served; the system has no room for others for a moment.
+            let Ok((caller, address)) = self.listener.accept().await else {
+                tokio::task::yield_now().await;
+                continue;
+            };
+            let shared = Arc::clone(&self.shared);
+            tokio::spawn(async move {
+                session::serve(caller, address, &shared).await;
+                drop(place);
+            });
+        }
     }
 }
 
