@@ -85,6 +85,7 @@ impl Act {
             | Subcommand::Config(_)
             | Subcommand::Doctor(_)
             | Subcommand::Import(_)
+            | Subcommand::Shadow(_)
             | Subcommand::Bench(_)
             | Subcommand::Top(_)
             | Subcommand::Packets(_)

@@ -28,6 +28,7 @@ use super::repl::Repl;
 use super::restore::Restore;
 use super::script::ScriptCommand;
 use super::serve::Serve;
+use super::shadow::Shadow;
 use super::snapshot::Snapshot;
 use super::top::Top;
 use super::trial::Try;
@@ -76,6 +77,8 @@ pub enum Subcommand {
     Migrate(Migrate),
     /// Run a file of operations against a server, or bring in balances or stock.
     Import(Box<Import>),
+    /// Stand in front of a Redis in use, and compare what its scripts answer with what Scarce would.
+    Shadow(Box<Shadow>),
     /// Put a server under load and measure it.
     Bench(Bench),
     /// Watch a server's counters and their rates.

@@ -37,6 +37,7 @@ mod restore;
 mod script;
 mod serve;
 mod setting_flags;
+mod shadow;
 mod show;
 mod sinks;
 mod snapshot;
@@ -226,6 +227,7 @@ fn carry_out(subcommand: Subcommand) -> Ended {
         Subcommand::Man(options) => completions::man(&options),
         Subcommand::Explain(options) => explain::run(&options),
         Subcommand::Import(options) => import::run(&options),
+        Subcommand::Shadow(options) => shadow::run(&options),
         Subcommand::Bench(options) => bench::run(&options),
         Subcommand::Top(options) => top::run(&options),
         Subcommand::Demo(options) => Ok(match scarce_demo::run(&options)? {

@@ -22,6 +22,7 @@ mod rows;
 mod way;
 
 pub use args::Import;
+pub(crate) use redis::{From as SourceFlags, FromRedis, MomentName, Takeover};
 
 use std::fmt;
 use std::sync::Arc;

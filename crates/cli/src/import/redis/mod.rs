@@ -8,11 +8,12 @@ mod compare;
 mod send;
 mod show;
 
-pub(crate) use args::FromRedis;
+pub(crate) use args::{From, FromRedis, MomentName};
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Write};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use scarce_takeover::{Map, Plan, Resources, Snapshot, TakeoverError};
@@ -60,6 +61,46 @@ fn look(import: &FromRedis, map: &Map, run: &str) -> Ended {
     shown.differences = Some(compare::compare(&mut pipe, &plan)?);
     let exit = if shown.has_differences() { Exit::Broken } else { Exit::Done };
     shown.print(import.json, exit)
+}
+
+/// A takeover that is read at one time and made at another.
+pub(crate) struct Takeover {
+    import: FromRedis,
+    map: Map,
+    run: String,
+}
+
+impl Takeover {
+    pub(crate) fn new(import: FromRedis) -> Result<Self, Failed> {
+        let (map, run) = (read_map(&import.map)?, import.run.clone().unwrap_or_default());
+        Ok(Self { import, map, run })
+    }
+
+    /// Reads the source at one moment, and nothing of an earlier one.
+    pub(crate) fn read(&self) -> Result<Plan, Failed> {
+        let path = self.import.plan_file(&self.run);
+        if path.exists() {
+            let text = format!("{} is there already, from an earlier run; name another run", path.display());
+            return Err(Failed::text(Exit::Usage, text));
+        }
+        match read(&self.import, &self.map, &self.run)? {
+            Ok((plan, _)) => Ok(plan),
+            Err(shown) => Err(Failed::text(Exit::Failed, shown.first_problem())),
+        }
+    }
+
+    /// Makes what was read.
+    pub(crate) fn make(&self, plan: &Plan) -> Result<(), Failed> {
+        keep(plan, &self.import.plan_file(&self.run))?;
+        let options = self.import.options();
+        let mut pipe = Pipe::connect(&options)?;
+        if let Some(first) = compare::existing(&mut pipe, plan)?.first() {
+            let text =
+                format!("{first} exists already; begin with a deployment that has nothing of the source");
+            return Err(Failed::text(Exit::Refused, text));
+        }
+        send::send(&mut pipe, plan, &AtomicBool::new(false)).map(|_| ())
+    }
 }
 
 /// Makes what a plan has, or goes on with it.

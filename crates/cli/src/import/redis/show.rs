@@ -59,6 +59,12 @@ impl Shown {
         self.differences.as_ref().is_some_and(|differences| !differences.is_empty())
     }
 
+    /// What is wrong with the source, in one line.
+    pub(super) fn first_problem(&self) -> String {
+        let first = self.problems.first().map(ToString::to_string).unwrap_or_default();
+        format!("{} keys of the source are wrong; the first: {first}", self.problems.len())
+    }
+
     /// Prints it; gives the exit code back.
     pub(super) fn print(&self, as_json: bool, exit: Exit) -> Ended {
         let mut out = std::io::stdout().lock();
