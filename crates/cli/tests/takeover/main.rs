@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod load;
+mod shadow;
 mod shop;
 mod sources;
 #[path = "../support/mod.rs"]
