@@ -56,9 +56,15 @@ fn time_outs_crashes_and_fail_overs_go_wrong_as_the_page_says() {
 }
 
 #[test]
+fn a_team_moves_as_the_page_says() {
+    play("Migrating");
+}
+
+#[test]
 fn every_chapter_with_a_transcript_is_played() {
     let played =
-        ["A balance", "Red packets", "Coupons", "An order book", "What no script can fix"].map(str::to_owned);
+        ["A balance", "Red packets", "Coupons", "An order book", "What no script can fix", "Migrating"]
+            .map(str::to_owned);
     let shown: Vec<String> = page::chapters()
         .into_iter()
         .filter(|chapter: &Chapter| !chapter.exchanges.is_empty())

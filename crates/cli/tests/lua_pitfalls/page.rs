@@ -46,7 +46,7 @@ pub fn chapters() -> Vec<Chapter> {
             chapters.push(Chapter { title: title.to_owned(), scripts: Vec::new(), exchanges: Vec::new() });
         } else if let Some(language) = line.strip_prefix("```") {
             block = match language {
-                "lua" => Block::Script,
+                "lua" | "toml" => Block::Script,
                 "console" => Block::Transcript,
                 _ => Block::Prose,
             };
@@ -61,11 +61,13 @@ pub fn chapters() -> Vec<Chapter> {
     chapters
 }
 
-/// A script's first line names its file: `-- debit.lua: …`.
+/// The first line of a script or a map names its file: `-- debit.lua: …`, `# map.toml: …`.
 fn add_to_script(chapter: &mut Chapter, line: &str) {
-    let name = line.strip_prefix("-- ").and_then(|rest| rest.split_once(".lua:")).map(|(name, _)| name);
-    if let Some(name) = name {
-        chapter.scripts.push((format!("{name}.lua"), String::new()));
+    for (begin, extension) in [("-- ", ".lua"), ("# ", ".toml")] {
+        let rest = line.strip_prefix(begin);
+        if let Some((name, _)) = rest.and_then(|rest| rest.split_once(&format!("{extension}:"))) {
+            chapter.scripts.push((format!("{name}{extension}"), String::new()));
+        }
     }
     let (_, script) = chapter.scripts.last_mut().expect("a script that names itself in its first line");
     script.push_str(line);

@@ -1,9 +1,10 @@
 //! The environment for the page's transcripts: a folder with its scripts, a redis-server, a Scarce server,
 //! and a shell that knows their ports and process ids under the names used on the page.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use scarce_launch::{Options, Server as RedisServer};
 use tempfile::TempDir;
@@ -16,8 +17,23 @@ port=$REDIS_PORT
 case "$1 $2" in
   "-p 6380") port=$REPLICA_PORT; shift 2 ;;
   "-p 7379") port=$SCARCE_PORT; shift 2 ;;
+  "-p 6390") port=$SHADOW_PORT; shift 2 ;;
 esac
 PATH=$OUTSIDE_PATH exec redis-cli --no-raw -p "$port" "$@"
+"#;
+
+/// The source that the page names is the server of this run.
+const SCARCE: &str = r#"#!/bin/sh
+first=$1
+for word; do
+  shift
+  case "$word" in
+    redis://127.0.0.1:6379) set -- "$@" "redis://127.0.0.1:$REDIS_PORT" ;;
+    *) set -- "$@" "$word" ;;
+  esac
+done
+[ "$first" = shadow ] && set -- "$@" --listen 127.0.0.1:0
+exec "$SCARCE_PROGRAM" "$@"
 "#;
 
 pub struct Stage {
@@ -26,6 +42,22 @@ pub struct Stage {
     replica: Option<RedisServer>,
     scarce: Option<Server>,
     address: String,
+    shadow: Option<Shadow>,
+}
+
+/// A running `scarce shadow`.
+struct Shadow {
+    process: Child,
+    output: BufReader<ChildStdout>,
+    port: String,
+}
+
+impl Drop for Shadow {
+    fn drop(&mut self) {
+        // It may have ended.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
 
 impl Stage {
@@ -44,7 +76,7 @@ impl Stage {
         let options = Options::default().with("repl-diskless-sync-delay", "0");
         let redis = RedisServer::start(options).expect("redis-server starts");
         let address = scarce.address.clone();
-        Self { folder, redis, replica: None, scarce: Some(scarce), address }
+        Self { folder, redis, replica: None, scarce: Some(scarce), address, shadow: None }
     }
 
     /// Runs a command of the page and returns its output.
@@ -53,7 +85,11 @@ impl Stage {
             "redis-server &" => self.restart_redis(),
             "redis-server --port 6380 --replicaof 127.0.0.1 6379 &" => self.start_replica(),
             "scarce serve &" => self.restart_scarce(),
-            _ => return self.shell(command),
+            "kill $SHADOW" => return self.end_shadow(),
+            _ => match command.strip_suffix(" &") {
+                Some(command) => return self.start_shadow(command),
+                None => return self.shell(command),
+            },
         }
         String::new()
     }
@@ -73,7 +109,33 @@ impl Stage {
         self.scarce = Some(Server::start_at(&self.folder.path().join("scarce"), &self.address, &[]));
     }
 
+    /// Starts the proxy and returns the line in which it says that it listens.
+    fn start_shadow(&mut self, line: &str) -> String {
+        let mut process = self.command(&format!("exec {line}")).stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let mut said = String::new();
+        output.read_line(&mut said).unwrap();
+        let port = said.split(':').nth(1).and_then(|rest| rest.split(',').next()).unwrap().to_owned();
+        self.shadow = Some(Shadow { process, output, port });
+        said
+    }
+
+    /// Ends the proxy and returns what it says at its end.
+    fn end_shadow(&mut self) -> String {
+        let mut shadow = self.shadow.take().unwrap();
+        let pid = rustix::process::Pid::from_child(&shadow.process);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let mut said = String::new();
+        shadow.output.read_to_string(&mut said).unwrap();
+        said
+    }
+
     fn shell(&self, line: &str) -> String {
+        let output = self.command(line).output().expect("a shell");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn command(&self, line: &str) -> Command {
         let mut command = Command::new("sh");
         command.args(["-c", line]).current_dir(self.folder.path()).stdin(Stdio::null());
         let outside = std::env::var("PATH").unwrap();
@@ -91,14 +153,18 @@ impl Stage {
         }
         let port = self.address.rsplit(':').next().unwrap();
         command.env("SCARCE_PORT", port).env("SCARCE_RESP", &self.address);
-        let output = command.output().expect("a shell");
-        String::from_utf8(output.stdout).unwrap()
+        if let Some(shadow) = &self.shadow {
+            command.env("SHADOW_PORT", &shadow.port);
+        }
+        command.env("SCARCE_PROGRAM", env!("CARGO_BIN_EXE_scarce"));
+        command
     }
 }
 
 fn add_programs(bin: &Path) {
-    let redis_cli = bin.join("redis-cli");
-    std::fs::write(&redis_cli, REDIS_CLI).unwrap();
-    std::fs::set_permissions(&redis_cli, std::fs::Permissions::from_mode(0o755)).unwrap();
-    symlink(env!("CARGO_BIN_EXE_scarce"), bin.join("scarce")).unwrap();
+    for (name, text) in [("redis-cli", REDIS_CLI), ("scarce", SCARCE)] {
+        let program = bin.join(name);
+        std::fs::write(&program, text).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
 }
