@@ -243,6 +243,38 @@ type MarketGetRow struct {
 	Trades int64 `json:"trades"`
 }
 
+// OrderGetRow: a row of a list: order, owner, side, price, remaining, filled, tif, stp, status, place.
+type OrderGetRow struct {
+	// order ID, unique within the market
+	Order string `json:"order"`
+
+	// ID of the order's owner
+	Owner string `json:"owner"`
+
+	// side of the book: BUY or SELL
+	Side string `json:"side"`
+
+	// the limit price; absent for a market order (minor units of the quote per unit of the base)
+	Price int64 `json:"price"`
+
+	// unfilled quantity (units of the base)
+	Remaining int64 `json:"remaining"`
+
+	// the quantity filled so far (units of the base)
+	Filled int64 `json:"filled"`
+
+	// time in force: GTC, IOC, FOK or POST
+	Tif string `json:"tif"`
+
+	// the self-trade prevention of the order when it is the incoming one
+	Stp string `json:"stp"`
+
+	// open, partially_filled, filled or cancelled
+	Status string `json:"status"`
+
+	Place string `json:"place"`
+}
+
 // FillRow: a row of a list: trade, maker_order, price, quantity, maker_remaining.
 type FillRow struct {
 	// trade number within the market, starting at 1
@@ -2024,6 +2056,33 @@ type MarketListResult struct {
 	Cursor *string `json:"cursor"`
 }
 
+// OrderListArguments: what ORDER.LIST takes.
+type OrderListArguments struct {
+	// market ID
+	Market string `json:"market"`
+
+	// ID of the owner whose orders are listed; all if left out
+	Owner *string `json:"owner,omitempty"`
+
+	// where the list goes on, as the page before said
+	Cursor *string `json:"cursor,omitempty"`
+
+	// how many rows the page has at most; 100 by default
+	Limit *int64 `json:"limit,omitempty"`
+}
+
+// OrderListResult: what ORDER.LIST answers.
+type OrderListResult struct {
+	// the resting orders
+	Orders []OrderGetRow `json:"orders"`
+
+	// whether another page follows
+	HasMore bool `json:"has_more"`
+
+	// where the next page begins
+	Cursor *string `json:"cursor"`
+}
+
 // OrderPlaceArguments: what ORDER.PLACE takes.
 type OrderPlaceArguments struct {
 	// market ID
@@ -2292,8 +2351,8 @@ const (
 	BatchRefused Code = "BATCH_REFUSED"
 
 	// A command in an atomic batch needs more than one bounded step, the batch is larger than one step may
-	// be, a dry run would have to touch more orders than it may, or a fill-or-kill order would have to
-	// look at more of them.
+	// be, a dry run would have to touch more orders than it may, or a fill-or-kill order or a list of
+	// orders would have to look at more of them.
 	StepLimit Code = "STEP_LIMIT"
 
 	// A result would leave the range of exact integers, 2^53 − 1.
@@ -3018,6 +3077,14 @@ func (MarketListArguments) decode(body []byte) (any, error) {
 	return decoded[MarketListResult](body)
 }
 
+func (OrderListArguments) route() route {
+	return route{"ORDER.LIST", "GET", "/v1/markets/{market}/orders", []string{"owner", "cursor", "limit"}, "", false, false}
+}
+
+func (OrderListArguments) decode(body []byte) (any, error) {
+	return decoded[OrderListResult](body)
+}
+
 func (OrderPlaceArguments) route() route {
 	return route{"ORDER.PLACE", "POST", "/v1/markets/{market}/orders", []string{}, "market", true, true}
 }
@@ -3390,6 +3457,12 @@ func (c MarketCommands) List(ctx context.Context, arguments MarketListArguments,
 
 // OrderCommands are the ORDER commands.
 type OrderCommands struct{ client *Client }
+
+// List: lists resting orders, a page at a time: an owner's, oldest first, or all, bids before asks, in
+// the order in which they trade.
+func (c OrderCommands) List(ctx context.Context, arguments OrderListArguments, options ...Option) (Outcome[OrderListResult], error) {
+	return send[OrderListResult](ctx, c.client, arguments, options)
+}
 
 // Place: places an order, which trades at once as far as it can.
 func (c OrderCommands) Place(ctx context.Context, arguments OrderPlaceArguments, options ...Option) (Outcome[OrderPlaceResult], error) {

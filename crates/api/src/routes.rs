@@ -143,6 +143,7 @@ routes! {
     Get 200 "/v1/markets/{market}/ticker" "MARKET.TICKER";
     Post 200 "/v1/markets/{market}/halt" "MARKET.HALT";
     Post 200 "/v1/markets/{market}/resume" "MARKET.RESUME";
+    Get 200 "/v1/markets/{market}/orders" "ORDER.LIST";
     Post 201 "/v1/markets/{market}/orders" "ORDER.PLACE";
     Delete 200 "/v1/markets/{market}/orders" "ORDER.CANCELALL";
     Get 200 "/v1/markets/{market}/orders/{order}" "ORDER.GET";

@@ -43,8 +43,8 @@ export interface Facts {
   BATCH_REFUSED: BatchRefusedFacts;
   /**
    * A command in an atomic batch needs more than one bounded step, the batch is larger than one step may be,
-   * a dry run would have to touch more orders than it may, or a fill-or-kill order would have to look at
-   * more of them.
+   * a dry run would have to touch more orders than it may, or a fill-or-kill order or a list of orders would
+   * have to look at more of them.
    */
   STEP_LIMIT: StepLimitFacts;
   /** A result would leave the range of exact integers, 2^53 − 1. */

@@ -25,10 +25,10 @@ import type {
   MarketCreateResult, MarketGetArguments, MarketGetResult, MarketHaltArguments, MarketHaltResult,
   MarketResumeArguments, MarketResumeResult, MarketDepthArguments, MarketDepthResult, MarketTradesArguments,
   MarketTradesResult, MarketTickerArguments, MarketTickerResult, MarketListArguments, MarketListResult,
-  OrderPlaceArguments, OrderPlaceResult, OrderCancelArguments, OrderCancelResult, OrderReduceArguments,
-  OrderReduceResult, OrderReplaceArguments, OrderReplaceResult, OrderCancelallArguments, OrderCancelallResult,
-  OrderGetArguments, OrderGetResult, OperationGetArguments, OperationGetResult, OperationResolveArguments,
-  OperationResolveResult, DigestArguments, DigestResult,
+  OrderListArguments, OrderListResult, OrderPlaceArguments, OrderPlaceResult, OrderCancelArguments,
+  OrderCancelResult, OrderReduceArguments, OrderReduceResult, OrderReplaceArguments, OrderReplaceResult,
+  OrderCancelallArguments, OrderCancelallResult, OrderGetArguments, OrderGetResult, OperationGetArguments,
+  OperationGetResult, OperationResolveArguments, OperationResolveResult, DigestArguments, DigestResult,
 } from "./types.js";
 
 /** What each command takes and answers, and why it may be refused, in the order of the checks. */
@@ -313,6 +313,11 @@ export interface Commands {
     result: MarketListResult;
     refusals: never;
   };
+  "ORDER.LIST": {
+    arguments: OrderListArguments;
+    result: OrderListResult;
+    refusals: "MARKET_NOT_FOUND" | "STEP_LIMIT";
+  };
   "ORDER.PLACE": {
     arguments: OrderPlaceArguments;
     result: OrderPlaceResult;
@@ -427,6 +432,7 @@ export const ROUTES: { readonly [N in CommandName]: Route } = {
   "MARKET.TRADES": { method: "GET", path: "/v1/markets/{market}/trades", query: ["count"], on: "", takesId: false, remembersRefusals: false },
   "MARKET.TICKER": { method: "GET", path: "/v1/markets/{market}/ticker", query: [], on: "", takesId: false, remembersRefusals: false },
   "MARKET.LIST": { method: "GET", path: "/v1/markets", query: ["prefix", "cursor", "limit"], on: "", takesId: false, remembersRefusals: false },
+  "ORDER.LIST": { method: "GET", path: "/v1/markets/{market}/orders", query: ["owner", "cursor", "limit"], on: "", takesId: false, remembersRefusals: false },
   "ORDER.PLACE": { method: "POST", path: "/v1/markets/{market}/orders", query: [], on: "market", takesId: true, remembersRefusals: true },
   "ORDER.CANCEL": { method: "DELETE", path: "/v1/markets/{market}/orders/{order}", query: ["owner"], on: "market", takesId: true, remembersRefusals: true },
   "ORDER.REDUCE": { method: "POST", path: "/v1/markets/{market}/orders/{order}/reduce", query: [], on: "market", takesId: true, remembersRefusals: true },
@@ -780,6 +786,14 @@ export class OrderCommands {
 
   constructor(send: Send) {
     this.#send = send;
+  }
+
+  /**
+   * Lists resting orders, a page at a time: an owner's, oldest first, or all, bids before asks, in the order
+   * in which they trade.
+   */
+  list(args: OrderListArguments, options?: CallOptions): Promise<Outcome<"ORDER.LIST">> {
+    return this.#send("ORDER.LIST", args, options);
   }
 
   /** Places an order, which trades at once as far as it can. */

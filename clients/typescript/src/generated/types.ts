@@ -186,6 +186,29 @@ export interface MarketGetRow {
   trades: number;
 }
 
+/** A row of a list: order, owner, side, price, remaining, filled, tif, stp, status, place. */
+export interface OrderGetRow {
+  /** order ID, unique within the market */
+  order: string;
+  /** ID of the order's owner */
+  owner: string;
+  /** side of the book: BUY or SELL */
+  side: "BUY" | "SELL";
+  /** the limit price; absent for a market order (minor units of the quote per unit of the base) */
+  price: number;
+  /** unfilled quantity (units of the base) */
+  remaining: number;
+  /** the quantity filled so far (units of the base) */
+  filled: number;
+  /** time in force: GTC, IOC, FOK or POST */
+  tif: "GTC" | "IOC" | "FOK" | "POST";
+  /** the self-trade prevention of the order when it is the incoming one */
+  stp: "NONE" | "CANCEL_TAKER" | "CANCEL_MAKER" | "CANCEL_BOTH" | "DECREMENT";
+  /** open, partially_filled, filled or cancelled */
+  status: string;
+  place: string;
+}
+
 /** A row of a list: trade, maker_order, price, quantity, maker_remaining. */
 export interface FillRow {
   /** trade number within the market, starting at 1 */
@@ -1750,6 +1773,28 @@ export interface MarketListArguments {
 export interface MarketListResult {
   /** markets in the order of their names */
   markets: ReadonlyArray<MarketGetRow>;
+  /** whether another page follows */
+  has_more: boolean;
+  /** where the next page begins */
+  cursor: string | null;
+}
+
+/** What ORDER.LIST takes. */
+export interface OrderListArguments {
+  /** market ID */
+  market: string;
+  /** ID of the owner whose orders are listed; all if left out */
+  owner?: string | null | undefined;
+  /** where the list goes on, as the page before said */
+  cursor?: string | null | undefined;
+  /** how many rows the page has at most; 100 by default */
+  limit?: number | null | undefined;
+}
+
+/** What ORDER.LIST answers. */
+export interface OrderListResult {
+  /** the resting orders */
+  orders: ReadonlyArray<OrderGetRow>;
   /** whether another page follows */
   has_more: boolean;
   /** where the next page begins */

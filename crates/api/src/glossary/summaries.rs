@@ -86,6 +86,7 @@ pub(crate) const COMMANDS_ZH: &[(&str, &str)] = &[
     ("ORDER.REPLACE", "改单：新的价格与剩余数量。"),
     ("ORDER.CANCELALL", "撤销某用户在该市场的全部挂单。"),
     ("ORDER.GET", "查询订单。"),
+    ("ORDER.LIST", "分页列出挂单：某用户的挂单，最早的在前；或全部挂单，先买后卖，按成交先后排列。"),
     ("OPERATION.GET", "查询某个操作 ID 所记录的回执。"),
     ("OPERATION.RESOLVE", "查询回执；没有回执时标记该 ID，此后到达的同 ID 请求一律不再执行。"),
     ("DIGEST", "查询某个资源所在分区或全部分区的状态摘要。"),

@@ -1,6 +1,6 @@
 //! The rows of answers that contain lists.
 
-use crate::outcome::shape::{INTEGER, RowSpec, SIDE, TEXT, values};
+use crate::outcome::shape::{INTEGER, RowSpec, SIDE, STP, TEXT, TIF, values};
 
 /// A fill of an order.
 pub static FILL: RowSpec = RowSpec {
@@ -28,6 +28,13 @@ pub static CLAIM: RowSpec = RowSpec {
     name: "PACKET.CLAIMED",
     values: values![user: TEXT, packet: INTEGER, amount: INTEGER, at: INTEGER],
     page_key: Some("packet"),
+};
+
+/// A listed order, with its place in the list.
+pub static ORDER: RowSpec = RowSpec {
+    name: "ORDER.GET",
+    values: values![order: TEXT, owner: TEXT, side: SIDE, price: INTEGER, remaining: INTEGER, filled: INTEGER, tif: TIF, stp: STP, status: TEXT, place: TEXT],
+    page_key: Some("place"),
 };
 
 /// A trade of a market.

@@ -4,10 +4,11 @@ pub use super::parse::find;
 
 use super::argument::{Argument, Invalid, Words};
 use super::parse::common_option;
-use super::rows::{ACCOUNT, CAMPAIGN, CLAIM, COUPON, DIGEST, FILL, HOLD, LEVEL, MARKET, STOCK, TRADE};
+use super::rows::{ACCOUNT, CAMPAIGN, CLAIM, COUPON, DIGEST, FILL, HOLD, LEVEL, MARKET, ORDER, STOCK, TRADE};
 use super::rules::{is_money, rules};
 use super::shapes::{
-    Cut, LimitChanges, Limits, OptionalResource, OrderPricing, Reason, Resource, Side, StpMode, Subject, Tif,
+    BookPlace, Cut, LimitChanges, Limits, OptionalResource, OrderPricing, Reason, Resource, Side, StpMode,
+    Subject, Tif,
 };
 use super::spec::{AnswerLayout, ArgumentSpec, CommandSpec, Effect, commands, group_of};
 use super::{Common, Routed};
@@ -290,6 +291,10 @@ commands! {
         () {"PREFIX" prefix: Option<Text> = None, "AFTER" after: Option<Id> = None, "COUNT" count: RowCount = RowCount::HUNDRED}
         Bare [markets: rows(&MARKET)] refuses [] events []
         rules { verb: Read, batch: Alone };
+    Read 104 "ORDER.LIST" OrderList on Market [market] "Lists resting orders, a page at a time: an owner's, oldest first, or all, bids before asks, in the order in which they trade."
+        (market: Id) {"OWNER" owner: Option<Id> = None, "AFTER" after: Option<BookPlace> = None, "COUNT" count: RowCount = RowCount::HUNDRED}
+        Bare [orders: rows(&ORDER)] refuses [MarketNotFound, StepLimit] events []
+        rules { verb: Read, batch: Joins };
     Write 95 "ORDER.PLACE" OrderPlace on Market [market] "Places an order, which trades at once as far as it can."
         (market: Id, order: Id, owner: Id, side: Side, pricing: OrderPricing, quantity: Positive)
         {"TIF" tif: Option<Tif> = None, "STP" stp: StpMode = StpMode::None}

@@ -98,6 +98,7 @@ pub(super) fn decide(
         | C::MarketList(_)
         | C::MarketTrades(_)
         | C::OrderGet(_)
+        | C::OrderList(_)
         | C::OperationGet(_)
         | C::OperationResolve(_)
         | C::Digest(_) => Err(not_sequenced()),

@@ -46,6 +46,7 @@ fn read(machine: &Machine, command: &Command, now: TimeMs) -> Verdict {
         C::MarketTicker(get) => markets::query::ticker(state, &get.market, machine.sequence),
         C::MarketList(list) => markets::query::list(state, list),
         C::OrderGet(get) => markets::query::order(state, &get.market, &get.order, now),
+        C::OrderList(list) => markets::list_orders(state, list),
         C::Digest(digest) => Ok(digest_of(machine, digest.resource.0.as_ref())),
         C::AccountOpen(_)
         | C::AccountCredit(_)

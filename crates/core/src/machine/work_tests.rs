@@ -72,6 +72,7 @@ pub(super) const LINES: &[&str] = &[
     "ORDER.REPLACE m b1 o1 2 1",
     "ORDER.CANCELALL m o1",
     "ORDER.GET m b1",
+    "ORDER.LIST m COUNT 5",
     "OPERATION.GET op1 ON a",
     "OPERATION.RESOLVE op1 ON a",
     // A resource of each kind, with one of each of its records.

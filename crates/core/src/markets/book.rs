@@ -144,6 +144,23 @@ impl Book {
         nodes.inspect(|_| visits::note())
     }
 
+    /// The entries at a price, oldest first.
+    pub(super) fn queue_at_price(&self, side: Side, price: u64) -> impl Iterator<Item = &Node> {
+        self.queue_at(side, Rank::of(side, price))
+    }
+
+    /// The entries at its price behind an entry.
+    pub(super) fn queue_behind(&self, node: u32) -> impl Iterator<Item = &Node> {
+        let nodes = std::iter::successors(self.node(node), |node| self.node(node.next));
+        nodes.skip(1).inspect(|_| visits::note())
+    }
+
+    /// The entries of a side at worse prices than one, in the order in which they trade.
+    pub(super) fn beyond(&self, side: Side, price: u64) -> impl Iterator<Item = &Node> {
+        let levels = self.side(side).beyond(Rank::of(side, price));
+        levels.flat_map(|level| self.queue(level))
+    }
+
     /// The entries of a side with their price, in the order in which they trade.
     pub(super) fn makers(&self, side: Side, limit: Option<u64>) -> impl Iterator<Item = (u64, &Node)> {
         self.crossing(side, limit).flat_map(|(price, level)| self.queue(level).map(move |node| (price, node)))
@@ -211,6 +228,13 @@ impl Books {
         let (book, owner) = (self.get(market), self.owners.at(owner));
         let first = owner.and_then(|owner| book.node(owner.first));
         std::iter::successors(first, |node| book.node(node.own_next)).inspect(|_| visits::note())
+    }
+
+    /// The entries of the same owner that are newer than an entry.
+    pub(super) fn own_behind(&self, market: Slot, node: u32) -> impl Iterator<Item = &Node> {
+        let book = self.get(market);
+        let nodes = std::iter::successors(book.node(node), |node| book.node(node.own_next));
+        nodes.skip(1).inspect(|_| visits::note())
     }
 
     /// The slots of an owner's resting orders, oldest first.

@@ -11,12 +11,12 @@ use crate::outcome::{Code, Refusal};
 use crate::state::State;
 use crate::store::Slot;
 
-/// How many orders may be looked at one by one to know what an order would get: those of its owner, and those that come before
-/// the first of them at its price. Nothing else is served meanwhile.
+/// How many orders may be looked at one by one to know what an order would get (those of its owner, and those that come before
+/// the first of them at its price), or where a list of orders goes on. Nothing else is served meanwhile.
 pub const LOOKED_MAX: usize = 4_096;
 
 /// What is answered where it would take more.
-fn too_many() -> Refusal {
+pub(super) fn too_many() -> Refusal {
     Refusal::new(Code::StepLimit, facts![LOOKED_MAX as u64])
 }
 

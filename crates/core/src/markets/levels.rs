@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::ops::RangeToInclusive;
+use std::ops::{Bound, RangeToInclusive};
 
 use super::book::NIL;
 use crate::command::shapes::Side;
@@ -106,6 +106,12 @@ impl Levels {
     /// The levels down to a rank, best first.
     pub(super) fn range(&self, ranks: RangeToInclusive<Rank>) -> impl Iterator<Item = (Rank, &Level)> {
         self.rows.range(ranks).inspect(|_| visits::note()).map(|(rank, level)| (*rank, level))
+    }
+
+    /// The levels behind a rank, best first.
+    pub(super) fn beyond(&self, rank: Rank) -> impl Iterator<Item = &Level> {
+        let levels = self.rows.range((Bound::Excluded(rank), Bound::Unbounded));
+        levels.inspect(|_| visits::note()).map(|(_, level)| level)
     }
 
     /// The units down to a rank, or at least `wanted` of them.

@@ -6,6 +6,7 @@ mod cancel;
 mod evolve;
 mod fillable;
 mod levels;
+mod listing;
 mod place;
 pub(crate) mod plain;
 pub(crate) mod query;
@@ -22,6 +23,7 @@ mod tests;
 pub(crate) use cancel::{cancel, cancel_all, go_on_cancelling, reduce};
 pub(crate) use evolve::evolve;
 pub use fillable::LOOKED_MAX;
+pub(crate) use listing::list as list_orders;
 pub(crate) use place::{create, halt, place, resume};
 pub(crate) use replace::replace;
 

@@ -132,8 +132,8 @@ codes! {
         "A line of an atomic batch was refused, so no line was applied." "原子批次中有一行被拒绝，因此整批未执行。"
         "Look at the line given; its code says what to do." "查看指出的那一行，按它的结果码处理。";
     15 "STEP_LIMIT" StepLimit Refusal 409 false [limit: INTEGER]
-        "A command in an atomic batch needs more than one bounded step, the batch is larger than one step may be, a dry run would have to touch more orders than it may, or a fill-or-kill order would have to look at more of them." "原子批次中的某条命令单步做不完，整批超出单步的字节数上限，试运行涉及的委托超出上限，或全部成交或拒绝（FOK）的订单需要查看的委托超出上限。"
-        "Send that command on its own, or make it smaller. An order that is too large for a dry run can be placed. Before a fill-or-kill order, cancel some of your own orders, or use STP NONE." "把该命令单独发送，或缩小规模。对试运行而言过大的委托仍可直接下单。对 FOK 订单，先撤掉一部分自己的委托，或使用 STP NONE。";
+        "A command in an atomic batch needs more than one bounded step, the batch is larger than one step may be, a dry run would have to touch more orders than it may, or a fill-or-kill order or a list of orders would have to look at more of them." "原子批次中的某条命令单步做不完，整批超出单步的字节数上限，试运行涉及的委托超出上限，或全部成交或拒绝（FOK）的订单、挂单列表需要查看的委托超出上限。"
+        "Send that command on its own, or make it smaller. An order that is too large for a dry run can be placed. Before a fill-or-kill order, cancel some of your own orders, or use STP NONE. Go on with a list behind an order that still rests." "把该命令单独发送，或缩小规模。对试运行而言过大的委托仍可直接下单。对 FOK 订单，先撤掉一部分自己的委托，或使用 STP NONE。挂单列表从仍在簿上的订单之后继续。";
     16 "OVERFLOW" Overflow Refusal 409 false [argument: TEXT]
         "A result would leave the range of exact integers, 2^53 − 1." "计算结果会超出精确整数范围 2^53 − 1。"
         "Use smaller amounts, or a coarser minor unit." "减小金额，或改用更大的最小单位。";

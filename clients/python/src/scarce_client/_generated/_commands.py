@@ -67,6 +67,7 @@ ROUTES: Mapping[str, Route] = {
     "MARKET.TRADES": Route("GET", "/v1/markets/{market}/trades", ("count",), "", False, False),
     "MARKET.TICKER": Route("GET", "/v1/markets/{market}/ticker", (), "", False, False),
     "MARKET.LIST": Route("GET", "/v1/markets", ("prefix", "cursor", "limit"), "", False, False),
+    "ORDER.LIST": Route("GET", "/v1/markets/{market}/orders", ("owner", "cursor", "limit"), "", False, False),
     "ORDER.PLACE": Route("POST", "/v1/markets/{market}/orders", (), "market", True, True),
     "ORDER.CANCEL": Route("DELETE", "/v1/markets/{market}/orders/{order}", ("owner",), "market", True, True),
     "ORDER.REDUCE": Route("POST", "/v1/markets/{market}/orders/{order}/reduce", (), "market", True, True),
@@ -758,6 +759,20 @@ class OrderCommands:
 
     def __init__(self, send: Send) -> None:
         self._send = send
+
+    def list(
+        self,
+        *,
+        market: str,
+        owner: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Answer[OrderListResult]:
+        """Lists resting orders, a page at a time: an owner's, oldest first, or all, bids before asks, in the
+        order in which they trade."""
+        arguments = OrderListArguments(market=market, owner=owner, cursor=cursor, limit=limit)
+        return cast("Answer[OrderListResult]", self._send(arguments, options))
 
     def place(
         self,

@@ -221,6 +221,31 @@ class MarketGetRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OrderGetRow:
+    """A row of a list: order, owner, side, price, remaining, filled, tif, stp, status, place."""
+
+    order: str
+    """order ID, unique within the market"""
+    owner: str
+    """ID of the order's owner"""
+    side: Literal["BUY", "SELL"]
+    """side of the book: BUY or SELL"""
+    price: int
+    """the limit price; absent for a market order (minor units of the quote per unit of the base)"""
+    remaining: int
+    """unfilled quantity (units of the base)"""
+    filled: int
+    """the quantity filled so far (units of the base)"""
+    tif: Literal["GTC", "IOC", "FOK", "POST"]
+    """time in force: GTC, IOC, FOK or POST"""
+    stp: Literal["NONE", "CANCEL_TAKER", "CANCEL_MAKER", "CANCEL_BOTH", "DECREMENT"]
+    """the self-trade prevention of the order when it is the incoming one"""
+    status: str
+    """open, partially_filled, filled or cancelled"""
+    place: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FillRow:
     """A row of a list: trade, maker_order, price, quantity, maker_remaining."""
 
@@ -1547,6 +1572,18 @@ class MarketListResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OrderListResult:
+    """What ORDER.LIST answers."""
+
+    orders: Sequence[OrderGetRow]
+    """the resting orders"""
+    has_more: bool
+    """whether another page follows"""
+    cursor: str | None = None
+    """where the next page begins"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OrderPlaceResult:
     """What ORDER.PLACE answers."""
 
@@ -2366,6 +2403,22 @@ class MarketListArguments(Arguments[MarketListResult]):
     RESULT: ClassVar[type] = MarketListResult
     prefix: str | None = None
     """what the names begin with; all names by default"""
+    cursor: str | None = None
+    """where the list goes on, as the page before said"""
+    limit: int | None = None
+    """how many rows the page has at most; 100 by default"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderListArguments(Arguments[OrderListResult]):
+    """What ORDER.LIST takes."""
+
+    COMMAND: ClassVar[str] = "ORDER.LIST"
+    RESULT: ClassVar[type] = OrderListResult
+    market: str
+    """market ID"""
+    owner: str | None = None
+    """ID of the owner whose orders are listed; all if left out"""
     cursor: str | None = None
     """where the list goes on, as the page before said"""
     limit: int | None = None

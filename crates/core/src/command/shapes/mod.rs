@@ -10,7 +10,7 @@ pub use cut::{Cut, Method, PACKETS_MAX};
 pub use limits::{
     DIMENSIONS_MAX, Dimension, LIMITS_MAX, Limit, LimitChange, LimitChanges, LimitShape, Limits, Subject,
 };
-pub use orders::{OrderPricing, Side, StpMode, Tif};
+pub use orders::{BookPlace, OrderPricing, Side, StpMode, Tif};
 pub use references::{OptionalResource, Reason, Resource};
 pub use window::{CalendarUnit, OFFSET_MINUTES_MAX, Window};
 

@@ -4,7 +4,7 @@ use crate::codec::{Input, Malformed, Wire};
 use crate::command::argument::{Argument, ArgumentKind, Invalid, Words};
 use crate::event::Shown;
 use crate::outcome::Value;
-use crate::types::Positive;
+use crate::types::{Id, Positive};
 use crate::{shown_word, word_argument, words};
 
 shown_word!(Side, Tif, StpMode);
@@ -107,5 +107,66 @@ impl Wire for OrderPricing {
 
     fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
         Ok(Option::<Positive>::get(input)?.map_or(Self::Market, Self::Limit))
+    }
+}
+
+/// The place of a resting order in a market: a list of orders goes on behind it, also once the order is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BookPlace {
+    /// The order's side.
+    pub side: Side,
+    /// Its price.
+    pub price: Positive,
+    /// Its time priority among all orders that ever rested in the market.
+    pub priority: Positive,
+    /// The order.
+    pub order: Id,
+}
+
+impl Argument for BookPlace {
+    const KIND: ArgumentKind = ArgumentKind::Text;
+
+    fn take(words: &mut Words<'_>, argument: &'static str) -> Result<Self, Invalid> {
+        let word = words.next().ok_or_else(|| Invalid::new(argument, "is missing"))?;
+        Self::read(word).ok_or_else(|| Invalid::new(argument, "must be the place of an order in such a list"))
+    }
+}
+
+impl BookPlace {
+    fn read(word: &[u8]) -> Option<Self> {
+        let mut parts = word.splitn(4, |byte| *byte == b'-');
+        let side = parts.next().and_then(Side::from_word)?;
+        let mut number = || parts.next().and_then(|part| Positive::parse(part, "after").ok());
+        let (price, priority) = (number()?, number()?);
+        let order = Id::parse(parts.next()?, "after").ok()?;
+        Some(Self { side, price, priority, order })
+    }
+}
+
+/// As one word.
+impl std::fmt::Display for BookPlace {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { side, price, priority, order } = self;
+        write!(formatter, "{}-{}-{}-{order}", side.word(), price.get(), priority.get())
+    }
+}
+
+impl Shown for BookPlace {
+    fn shown(&self) -> Value {
+        Value::from(self.to_string().as_str())
+    }
+}
+
+impl Wire for BookPlace {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.side.put(out);
+        self.price.put(out);
+        self.priority.put(out);
+        self.order.put(out);
+    }
+
+    fn get(input: &mut Input<'_>) -> Result<Self, Malformed> {
+        let (side, price, priority) = (Wire::get(input)?, Wire::get(input)?, Wire::get(input)?);
+        Ok(Self { side, price, priority, order: Wire::get(input)? })
     }
 }

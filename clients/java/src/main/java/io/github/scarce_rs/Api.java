@@ -198,6 +198,22 @@ public final class Api {
     }
 
     /**
+     * A row of a list: order, owner, side, price, remaining, filled, tif, stp, status, place.
+     * @param order order ID, unique within the market
+     * @param owner ID of the order's owner
+     * @param side side of the book: BUY or SELL
+     * @param price the limit price; absent for a market order (minor units of the quote per unit of the
+     * base)
+     * @param remaining unfilled quantity (units of the base)
+     * @param filled the quantity filled so far (units of the base)
+     * @param tif time in force: GTC, IOC, FOK or POST
+     * @param stp the self-trade prevention of the order when it is the incoming one
+     * @param status open, partially_filled, filled or cancelled
+     */
+    public record OrderGetRow(String order, String owner, String side, long price, long remaining, long filled, String tif, String stp, String status, String place) {
+    }
+
+    /**
      * A row of a list: trade, maker_order, price, quantity, maker_remaining.
      * @param trade trade number within the market, starting at 1
      * @param makerOrder the resting order
@@ -1256,6 +1272,15 @@ public final class Api {
      * @param cursor where the next page begins
      */
     public record MarketListResult(List<MarketGetRow> markets, boolean hasMore, String cursor) {
+    }
+
+    /**
+     * What ORDER.LIST answers.
+     * @param orders the resting orders
+     * @param hasMore whether another page follows
+     * @param cursor where the next page begins
+     */
+    public record OrderListResult(List<OrderGetRow> orders, boolean hasMore, String cursor) {
     }
 
     /**
@@ -2623,6 +2648,45 @@ public final class Api {
     }
 
     /**
+     * What ORDER.LIST takes.
+     * @param market market ID
+     * @param owner ID of the owner whose orders are listed; all if left out
+     * @param cursor where the list goes on, as the page before said
+     * @param limit how many rows the page has at most; 100 by default
+     */
+    public record OrderListArguments(String market, String owner, String cursor, Long limit) implements Arguments<OrderListResult> {
+        /** With what is required. */
+        public OrderListArguments(String market) {
+            this(market, null, null, null);
+        }
+
+        /** The same with this. */
+        public OrderListArguments withOwner(String owner) {
+            return new OrderListArguments(market, owner, cursor, limit);
+        }
+
+        /** The same with this. */
+        public OrderListArguments withCursor(String cursor) {
+            return new OrderListArguments(market, owner, cursor, limit);
+        }
+
+        /** The same with this. */
+        public OrderListArguments withLimit(Long limit) {
+            return new OrderListArguments(market, owner, cursor, limit);
+        }
+
+        @Override
+        public Route route() {
+            return new Route("ORDER.LIST", "GET", "/v1/markets/{market}/orders", List.of("owner", "cursor", "limit"), "", false, false);
+        }
+
+        @Override
+        public Class<OrderListResult> result() {
+            return OrderListResult.class;
+        }
+    }
+
+    /**
      * What ORDER.PLACE takes.
      * @param market market ID
      * @param order order ID, unique within the market
@@ -3609,6 +3673,22 @@ public final class Api {
 
         OrderCommands(Scarce scarce) {
             this.scarce = scarce;
+        }
+
+        /**
+         * Lists resting orders, a page at a time: an owner's, oldest first, or all, bids before asks, in the
+         * order in which they trade.
+         */
+        public Outcome<OrderListResult> list(OrderListArguments arguments) {
+            return scarce.send(arguments);
+        }
+
+        /**
+         * Lists resting orders, a page at a time: an owner's, oldest first, or all, bids before asks, in the
+         * order in which they trade.
+         */
+        public Outcome<OrderListResult> list(OrderListArguments arguments, CallOptions options) {
+            return scarce.send(arguments, options);
         }
 
         /** Places an order, which trades at once as far as it can. */
