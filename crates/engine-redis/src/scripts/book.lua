@@ -210,6 +210,58 @@ function book.orders_of(market, owner, limit)
   return names
 end
 
+-- Listing ------------------------------------------------------------------------------------------------
+
+local LOOKED_MAX = constants.LOOKED_MAX
+
+-- Refuses where so many members lie between two bounds that core would not pass them one by one.
+local function check_passed(set, first, last)
+  if #sets.range(set, first, last, LOOKED_MAX + 1) > LOOKED_MAX then
+    outcomes.refuse(codes.STEP_LIMIT, LOOKED_MAX)
+  end
+end
+
+-- The order of a place, if it still rests there.
+local function order_at(market, place)
+  local record = records.get("orders", order_key(market, place.order))
+  if record and record.priority == place.priority then return record end
+end
+
+-- The bound behind which an owner's orders go on after a place.
+local function own_bound(market, owner, place)
+  local front = market .. " " .. owner .. " "
+  local bound = front .. digits(place.priority) .. "!"
+  local record = order_at(market, place)
+  if not record or record.owner ~= owner then check_passed("own", "(" .. front, "(" .. bound) end
+  return bound
+end
+
+-- The same for all orders.
+local function book_bound(market, place)
+  local front = level_key(market, place.side, place.price) .. " "
+  local bound = front .. digits(place.priority) .. "!"
+  local record = order_at(market, place)
+  if not record or record.side ~= place.side or record.price ~= place.price then
+    check_passed("book", "(" .. front, "(" .. bound)
+  end
+  return bound
+end
+
+-- The names of up to `count` resting orders behind a place: an owner's, oldest first, or all in the order in which they
+-- trade, bids first.
+function book.list(market, owner, place, count)
+  local set, front = owner and "own" or "book", owner and market .. " " .. owner or market
+  local bound = front .. " "
+  if place then bound = owner and own_bound(market, owner, place) or book_bound(market, place) end
+  local names, keys = {}, {}
+  for at, member in ipairs(sets.range(set, "(" .. bound, "(" .. front .. "!", count)) do
+    names[at] = match(member, " ([^ ]+)$")
+    keys[at] = order_key(market, names[at])
+  end
+  records.prefetch("orders", keys)
+  return names
+end
+
 -- Changing -----------------------------------------------------------------------------------------------
 
 -- Adds to what an owner has at a price; a row is there as long as it has something.

@@ -358,6 +358,30 @@ query["MARKET.TRADES"] = function(command)
   return { rows }
 end
 
+-- A place as a word: side, price, priority, order.
+local function place_text(side, price, priority, order)
+  return side .. "-" .. encoding.number(price) .. "-" .. encoding.number(priority) .. "-" .. order
+end
+
+local function place_of(text)
+  local side, price, priority, order = string.match(text, "^(%u+)%-(%d+)%-(%d+)%-(.+)$")
+  return { side = side, price = tonumber(price), priority = tonumber(priority), order = order }
+end
+
+query["ORDER.LIST"] = function(command)
+  local market, rows = command.market, {}
+  existing(market)
+  local after = command.after and place_of(command.after)
+  for at, name in ipairs(book.list(market, command.owner, after, command.count)) do
+    local order = records.get("orders", order_key(market, name))
+    rows[at] = {
+      name, order.owner, order.side, order.price, order.remaining, order.filled, order.tif, order.stp, order.status,
+      place_text(order.side, order.price, order.priority, name),
+    }
+  end
+  return { rows }
+end
+
 query["ORDER.GET"] = function(command, now)
   existing(command.market)
   local id = command.order

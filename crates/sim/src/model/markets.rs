@@ -218,7 +218,7 @@ impl Market {
 }
 
 impl Model {
-    fn market(&self, market: &Id) -> Result<&Market, Refusal> {
+    pub(super) fn market(&self, market: &Id) -> Result<&Market, Refusal> {
         self.markets.get(market).ok_or_else(|| Refusal::new(Code::MarketNotFound, facts![market]))
     }
 

@@ -9,6 +9,7 @@ mod digest;
 mod lists;
 mod markets;
 mod operations;
+mod orders;
 mod packets;
 mod stock;
 
@@ -329,6 +330,7 @@ impl Model {
             C::MarketDepth(c) => self.show_depth(&c.market, c.levels.get()),
             C::MarketTrades(c) => self.show_trades(&c.market, c.count.get()),
             C::MarketTicker(c) => self.show_ticker(&c.market),
+            C::OrderList(c) => self.list_orders(c),
             C::OrderGet(c) => self.show_order(&c.market, &c.order, now),
             _ if command.page().is_some() => self.list(command, now),
             C::OperationGet(c) => self.show_operation(namespace, &c.operation, now),

@@ -305,6 +305,20 @@ impl Writer {
         format!("{}.LIST{prefix}{after} COUNT {count}", GROUPS[domain])
     }
 
+    fn list_of_orders(&mut self) -> String {
+        let mut line =
+            format!("ORDER.LIST {} COUNT {}", self.name(MARKETS), self.random.pick(&[1, 3, 1_000]));
+        if self.random.percent(60) {
+            line += &format!(" OWNER {}", self.name(OWNERS));
+        }
+        if self.random.percent(70) {
+            let (side, order) = (*self.random.pick(&["BUY", "SELL"]), self.order());
+            let (price, priority) = (1 + self.random.below(12), 1 + self.random.below(30));
+            line += &format!(" AFTER {side}-{price}-{priority}-{order}");
+        }
+        line
+    }
+
     fn read_of(&mut self, domain: usize) -> String {
         let serial = self.serial();
         let choice = self.random.below(3);
@@ -338,6 +352,7 @@ impl Writer {
             (_, 2) if serial.is_multiple_of(2) => {
                 format!("MARKET.TRADES {} COUNT {serial}", self.name(MARKETS))
             }
+            (_, 2) => self.list_of_orders(),
             (_, _) => format!("ORDER.GET {} {}", self.name(MARKETS), self.order()),
         }
     }
