@@ -14,6 +14,19 @@ pub enum Contents {
     Levels,
     /// Trades: a delta has the new ones.
     Trades,
+    /// An owner's orders: a delta has what happened to them.
+    Orders,
+}
+
+impl Contents {
+    /// The list that a delta has of what happened, if that is what is told.
+    pub(crate) const fn happened(self) -> Option<&'static str> {
+        match self {
+            Self::Trades => Some("trades"),
+            Self::Orders => Some("changes"),
+            Self::Figures | Self::Levels => None,
+        }
+    }
 }
 
 /// A row of the table.
@@ -21,14 +34,14 @@ pub enum Contents {
 pub struct ChannelSpec {
     /// How a name is written.
     pub pattern: &'static str,
-    /// What a name begins with, and what it ends with behind the id.
+    /// What a name begins with, and what stands behind the id: at its end, or before the owner.
     prefix: &'static str,
     suffix: &'static str,
     /// The kind of the resource.
     pub kind: ResourceKind,
     /// The command whose answer is the snapshot, and that a subscriber must be allowed to send.
     pub command: &'static str,
-    /// The words behind the id.
+    /// The words behind the id, and behind the owner where there is one.
     words: &'static [&'static str],
     /// What is told.
     pub contents: Contents,
@@ -53,6 +66,8 @@ macro_rules! channel {
 
 /// All channels. Of two rows that fit a name, the first one is meant.
 pub const CHANNELS: &[ChannelSpec] = &[
+    channel!("market.{market}.orders.{owner}" = "market." + ".orders.", Market, "ORDER.LIST" ["COUNT", "1000"], Orders,
+        "An owner's resting orders, the thousand oldest; then what happens to each of its orders", "某用户最早的一千笔挂单；随后是其每笔订单的变化"),
     channel!("account.{account}" = "account." + "", Account, "ACCOUNT.GET" [], Figures,
         "An account's balance, held amount and status", "账户的余额、冻结金额和状态"),
     channel!("stock.{sku}" = "stock." + "", Stock, "STOCK.GET" [], Figures,
@@ -100,6 +115,8 @@ pub struct Channel {
     pub spec: &'static ChannelSpec,
     /// The resource.
     pub resource: Id,
+    /// Whose orders are told.
+    pub owner: Option<Id>,
     /// The row of the command whose answer is the snapshot.
     pub read: &'static CommandSpec,
     /// That command.
@@ -113,13 +130,16 @@ impl Channel {
     /// When there is no such channel.
     pub fn parse(name: &str) -> Result<Self, ChannelError> {
         let unknown = || ChannelError::Unknown { name: name.chars().take(NAME_SHOWN_MAX).collect() };
-        let (spec, id) = CHANNELS.iter().find_map(|spec| Some((spec, spec.id(name)?))).ok_or_else(unknown)?;
+        let found = CHANNELS.iter().find_map(|spec| Some((spec, spec.parts(name)?)));
+        let (spec, (id, owner)) = found.ok_or_else(unknown)?;
         let resource = Id::parse(id.as_bytes(), "id")?;
         let read = table::find(spec.command.as_bytes()).ok_or_else(unknown)?;
-        let words: Vec<&[u8]> =
-            std::iter::once(id).chain(spec.words.iter().copied()).map(str::as_bytes).collect();
+        let of_owner = owner.map_or([None, None], |owner| [Some("OWNER"), Some(owner)]);
+        let words = std::iter::once(id).chain(of_owner.into_iter().flatten());
+        let words: Vec<&[u8]> = words.chain(spec.words.iter().copied()).map(str::as_bytes).collect();
         let (command, _) = Command::parse(read, &words)?;
-        Ok(Self { name: name.to_owned(), spec, resource, read, command })
+        let owner = owner.map(|owner| Id::parse(owner.as_bytes(), "owner")).transpose()?;
+        Ok(Self { name: name.to_owned(), spec, resource, owner, read, command })
     }
 }
 
@@ -127,9 +147,14 @@ impl Channel {
 const NAME_SHOWN_MAX: usize = 100;
 
 impl ChannelSpec {
-    /// The id in a name, if the name is of this channel.
-    fn id<'a>(&self, name: &'a str) -> Option<&'a str> {
-        name.strip_prefix(self.prefix)?.strip_suffix(self.suffix).filter(|id| !id.is_empty())
+    /// The id in a name and the owner, if the name is of this channel.
+    fn parts<'a>(&self, name: &'a str) -> Option<(&'a str, Option<&'a str>)> {
+        let rest = name.strip_prefix(self.prefix)?;
+        let (id, owner) = match self.contents {
+            Contents::Orders => rest.split_once(self.suffix).map(|(id, owner)| (id, Some(owner)))?,
+            _ => (rest.strip_suffix(self.suffix)?, None),
+        };
+        (!id.is_empty() && owner != Some("")).then_some((id, owner))
     }
 }
 
@@ -184,13 +209,27 @@ mod tests {
             ("market.BTC-USDT.depth", "MARKET.DEPTH", "BTC-USDT"),
             ("market.a.trades.ticker", "MARKET.TICKER", "a.trades"),
             ("packets.{c}1", "PACKET.GET", "{c}1"),
+            ("market.m.orders.ann", "ORDER.LIST", "m"),
+            ("market.a.b.orders.depth", "ORDER.LIST", "a.b"),
+            ("market.m.orders.x.orders.y", "ORDER.LIST", "m"),
         ] {
             let channel = Channel::parse(name).expect(name);
             assert_eq!((channel.read.name, channel.resource.as_str()), (command, id));
         }
-        for name in
-            ["", "stock.", "stock", "market.x", "market..depth", "market.x.depth9", "Stock.x", "stock.a b"]
-        {
+        for name in [
+            "",
+            "stock.",
+            "stock",
+            "market.x",
+            "market..depth",
+            "market.x.depth9",
+            "market.x.orders.",
+            "market..orders.o",
+            "market.x.orders",
+            "market.x.orders.a b",
+            "Stock.x",
+            "stock.a b",
+        ] {
             assert!(Channel::parse(name).is_err(), "{name}");
         }
         let long = Channel::parse(&"x".repeat(10_000)).expect_err("unknown").to_string();
@@ -229,7 +268,7 @@ mod tests {
     #[test]
     fn every_channel_shows_what_a_read_of_its_kind_answers() {
         for spec in CHANNELS {
-            let name = format!("{}id{}", spec.prefix, spec.suffix);
+            let name = spec.pattern.replace("{owner}", "o").replace(['{', '}'], "");
             let channel = Channel::parse(&name).expect(spec.pattern);
             assert_eq!(channel.spec.pattern, spec.pattern, "another row is meant");
             assert_eq!(channel.read.resource, Some(spec.kind));

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::held::Held;
 use super::hub::{Full, Hub};
 use super::partition::Partition;
-use super::routes::{Routes, trade};
+use super::routes::Routes;
 
 /// The most that is read of the log at a time.
 const READ_BYTES_MAX: u64 = 256 << 10;
@@ -35,8 +35,8 @@ const PAUSE_MAX: Duration = Duration::from_millis(250);
 /// How often channels that nobody listens to are looked for, and the log after a failure.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Trades in order, each with the position of its event.
-type Trades = Vec<(Position, Value)>;
+/// What happened in order, each with the position of its event.
+type Rows = Vec<(Position, Value)>;
 
 /// Follows the log of one partition.
 struct Follower {
@@ -174,7 +174,7 @@ impl Follower {
             held.inner().tape.restart(at);
             self.routes.add(held.clone());
         }
-        let back: Vec<_> = fresh.iter().filter(|held| held.is_of_trades()).cloned().collect();
+        let back: Vec<_> = fresh.iter().filter(|held| held.happened().is_some()).cloned().collect();
         let wanted = back.iter().filter_map(|held| held.inner().wanted_after).min();
         if let Some(wanted) = wanted.filter(|wanted| *wanted < at) {
             self.look_back(&back, wanted.max(at.saturating_sub(LOOKED_AT_MAX)), at)?;
@@ -183,7 +183,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Finds the trades before the end of the log for subscribers that come back.
+    /// Finds what happened before the end of the log for subscribers that come back.
     fn look_back(&self, channels: &[Arc<Held>], after: u64, through: u64) -> Result<(), CursorError> {
         let mut routes = Routes::default();
         channels.iter().for_each(|held| {
@@ -194,7 +194,11 @@ impl Follower {
         let mut cursor = Cursor::new(self.hub.engine.clone(), self.number, begin);
         while cursor.position().sequence < through {
             match cursor.next_batch(READ_BYTES_MAX) {
-                Ok(Some(batch)) => self.tell_trades(&routes, &batch, through),
+                Ok(Some(batch)) => {
+                    let untold = tell_rows(&mut routes, self.hub.channel_bytes_max(), &batch, through);
+                    // What they are told next begins with a snapshot.
+                    untold.iter().for_each(|held| held.inner().tape.restart(through));
+                }
                 Err(CursorError::Engine(failure)) => return Err(failure.into()),
                 // It was trimmed: they begin with a snapshot.
                 Ok(None) | Err(_) => {
@@ -212,20 +216,24 @@ impl Follower {
         }
     }
 
-    /// Notes what the events of a batch change, and tells trades.
+    /// Notes what the events of a batch change, and tells what happened.
     fn note(&mut self, batch: &Batch) {
         let mut changed = Vec::new();
         for (sequence, head, event) in batch.events() {
             let position = Position { epoch: head.epoch, sequence };
             for held in self.routes.of(event) {
-                let is_to_read = !held.is_of_trades() || held.inner().is_missing();
+                let is_to_read = held.happened().is_none() || held.inner().is_missing();
                 if is_to_read && !held.has_seen(position) {
                     changed.push(held.clone());
                 }
             }
         }
         self.tell_openings(batch);
-        self.tell_trades(&self.routes, batch, u64::MAX);
+        let untold = tell_rows(&mut self.routes, self.hub.channel_bytes_max(), batch, u64::MAX);
+        for held in untold {
+            held.inner().restart(batch.end().sequence);
+            self.await_read(&held);
+        }
         for held in changed {
             let mut inner = held.inner();
             let is_heard = inner.listeners() > 0;
@@ -237,31 +245,16 @@ impl Follower {
         }
     }
 
-    /// Tells which markets were opened, before their first trades.
+    /// Tells which markets were opened, before what happens there.
     fn tell_openings(&self, batch: &Batch) {
         for (sequence, head, event) in batch.events() {
-            if matches!(event, Event::Market(MarketEvent::MarketCreated(_))) {
+            if let Event::Market(MarketEvent::MarketCreated(created)) = event {
                 let position = Position { epoch: head.epoch, sequence };
-                let of_trades = self.routes.of(event).filter(|held| held.is_of_trades());
-                of_trades.for_each(|held| held.take_opening(position, self.hub.channel_bytes_max()));
+                let of_trades = self.routes.of(event).filter(|held| held.happened().is_some());
+                let opened = of_trades.chain(self.routes.of_orders(&created.market));
+                opened.for_each(|held| held.take_opening(position, self.hub.channel_bytes_max()));
             }
         }
-    }
-
-    /// Tells the trades of a batch, through a sequence.
-    fn tell_trades(&self, routes: &Routes, batch: &Batch, through: u64) {
-        let mut told: BTreeMap<*const Held, (Arc<Held>, Trades)> = BTreeMap::new();
-        for (sequence, head, event) in batch.events().take_while(|(sequence, ..)| *sequence <= through) {
-            for held in routes.of(event).filter(|held| held.is_of_trades()) {
-                if let Some(row) = trade(held, event, head.at) {
-                    let position = Position { epoch: head.epoch, sequence };
-                    let its = told.entry(Arc::as_ptr(held)).or_insert_with(|| (held.clone(), Vec::new()));
-                    its.1.push((position, row));
-                }
-            }
-        }
-        let bytes_max = self.hub.channel_bytes_max();
-        told.values().for_each(|(held, trades)| held.take_trades(trades, bytes_max));
     }
 
     /// Reads the channels whose time has come. Whether there were any.
@@ -326,4 +319,26 @@ impl Follower {
         }
         thread::park_timeout(LOOK_INTERVAL);
     }
+}
+
+/// Tells what happened in a batch, through a sequence. Gives the channels of which it is not known whether something did.
+fn tell_rows(routes: &mut Routes, bytes_max: usize, batch: &Batch, through: u64) -> Vec<Arc<Held>> {
+    let mut told: BTreeMap<*const Held, (Arc<Held>, Rows)> = BTreeMap::new();
+    let mut untold = Vec::new();
+    for (sequence, head, event) in batch.events().take_while(|(sequence, ..)| *sequence <= through) {
+        let position = Position { epoch: head.epoch, sequence };
+        match routes.happened(event, (sequence, head.at)) {
+            Some(rows) => {
+                for (held, row) in rows {
+                    told.entry(Arc::as_ptr(&held))
+                        .or_insert_with(|| (held, Rows::new()))
+                        .1
+                        .push((position, row));
+                }
+            }
+            None => untold.extend(routes.of_orders_of(event)),
+        }
+    }
+    told.values().for_each(|(held, rows)| held.take_rows(rows, bytes_max));
+    untold
 }

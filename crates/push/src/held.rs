@@ -9,7 +9,7 @@ use scarce_core::event::Position;
 use scarce_core::outcome::Value as Figure;
 use serde_json::{Value, json};
 
-use super::channel::{Channel, Contents};
+use super::channel::Channel;
 use super::mailbox::Listener;
 use super::message;
 use super::shares::Share;
@@ -49,6 +49,8 @@ pub(crate) struct Inner {
     pub(crate) idle_since: Option<Instant>,
     /// What was answered last, and where.
     view: Option<View>,
+    /// How many figures it had.
+    rows: usize,
     seen: Position,
     /// How often it began anew.
     generation: u64,
@@ -65,6 +67,7 @@ impl Held {
             due: Instant::now(),
             idle_since: None,
             view: None,
+            rows: 0,
             seen: Position::default(),
             generation: 0,
             snapshot: None,
@@ -89,8 +92,9 @@ impl Held {
         self.share.as_deref()
     }
 
-    pub(crate) fn is_of_trades(&self) -> bool {
-        self.channel.spec.contents == Contents::Trades
+    /// The list of what happened that its deltas have; otherwise they have what differs between two answers.
+    pub(crate) const fn happened(&self) -> Option<&'static str> {
+        self.channel.spec.contents.happened()
     }
 
     /// Notes that it is to be read. Whether that is new.
@@ -108,8 +112,9 @@ impl Held {
         let before = inner.view.replace(view);
         let seen = std::mem::replace(&mut inner.seen, position);
         inner.is_current = true;
-        if self.is_of_trades() {
-            self.take_trades_view(&mut inner, &before, bytes_max);
+        inner.rows = inner.count_rows();
+        if self.happened().is_some() {
+            self.take_last(&mut inner, &before, bytes_max);
         } else {
             self.take_figures(&mut inner, before, seen, bytes_max);
         }
@@ -138,8 +143,8 @@ impl Held {
         inner.tape.push(update, bytes_max);
     }
 
-    /// The market of a channel of trades comes into being at a position: who was told that there is none gets an empty list,
-    /// which the trades that follow go on from.
+    /// The market of a channel of what happens comes into being at a position: who was told that there is none gets an empty
+    /// list, which what happens goes on from.
     pub(crate) fn take_opening(&self, position: Position, bytes_max: usize) {
         let mut inner = self.inner();
         let is_seen = inner.seen.epoch == position.epoch && position.sequence <= inner.seen.sequence;
@@ -153,8 +158,8 @@ impl Held {
         inner.snapshot = Some(Snapshot { position, text, next: inner.tape.end() });
     }
 
-    /// Newcomers begin with the last trades. Who was there before goes on with those that follow what it has.
-    fn take_trades_view(&self, inner: &mut Inner, before: &Option<View>, bytes_max: usize) {
+    /// Newcomers begin with what was answered. Who was there before goes on with what happened since what it has.
+    fn take_last(&self, inner: &mut Inner, before: &Option<View>, bytes_max: usize) {
         let (position, now) = (inner.seen, inner.view.as_ref().and_then(Option::as_ref));
         let text = message::snapshot(&self.name, position, &view::all(self.channel.read, now));
         if matches!((before, now), (Some(None), Some(_))) {
@@ -162,20 +167,23 @@ impl Held {
             inner.tape.push(update, bytes_max);
         }
         inner.snapshot = Some(Snapshot { position, text, next: inner.tape.end() });
+        // It is told as what happens from here on; the answer itself is not compared with another one.
+        inner.view = inner.view.take().map(|view| view.map(|_| Vec::new()));
     }
 
-    /// Takes trades in order, each with the position of its event.
-    pub(crate) fn take_trades(&self, trades: &[(Position, Value)], bytes_max: usize) {
+    /// Takes what happened in order, each with the position of its event.
+    pub(crate) fn take_rows(&self, rows: &[(Position, Value)], bytes_max: usize) {
+        let Some(list) = self.happened() else { return };
         let mut inner = self.inner();
         // A newcomer has those up to its snapshot, so no update reaches across it.
         let split = inner.snapshot.as_ref().map_or(0, |snapshot| snapshot.position.sequence);
         let are_together = |one: &Position, next: &Position| {
             one.epoch == next.epoch && (one.sequence <= split) == (next.sequence <= split)
         };
-        for part in trades.chunk_by(|(one, _), (next, _)| are_together(one, next)) {
+        for part in rows.chunk_by(|(one, _), (next, _)| are_together(one, next)) {
             let Some((last, _)) = part.last() else { continue };
             let rows: Vec<&Value> = part.iter().map(|(_, row)| row).collect();
-            let text = message::delta(&self.name, inner.tape.first(), *last, &json!({ "trades": rows }));
+            let text = message::delta(&self.name, inner.tape.first(), *last, &json!({ list: rows }));
             inner.tape.push(Update { last: *last, text, is_snapshot: false }, bytes_max);
         }
         inner.announce();
@@ -186,7 +194,7 @@ impl Held {
         if let Some(snapshot) = inner.snapshot.as_ref().filter(|its| its.next >= inner.tape.begin()) {
             return Some(snapshot.clone());
         }
-        let view = inner.view.as_ref().filter(|_| !self.is_of_trades())?;
+        let view = inner.view.as_ref().filter(|_| self.happened().is_none())?;
         let text = message::snapshot(&self.name, inner.seen, &view::all(self.channel.read, view.as_ref()));
         let snapshot = Snapshot { position: inner.seen, text, next: inner.tape.end() };
         inner.snapshot = Some(snapshot.clone());
@@ -253,7 +261,11 @@ impl Inner {
     }
 
     /// How many figures it shows: what reading it costs.
-    pub(crate) fn rows(&self) -> usize {
+    pub(crate) const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn count_rows(&self) -> usize {
         let rows = |value: &Figure| if let Figure::List(rows) = value { rows.len() } else { 1 };
         self.view.as_ref().and_then(Option::as_ref).map_or(0, |values| values.iter().map(rows).sum())
     }

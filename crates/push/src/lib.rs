@@ -23,6 +23,7 @@ mod held;
 mod hub;
 mod mailbox;
 mod message;
+mod orders;
 mod partition;
 mod routes;
 mod shares;

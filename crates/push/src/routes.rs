@@ -1,4 +1,4 @@
-//! Which channels an event changes.
+//! Which channels an event changes, and what is told on those that tell what happens.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,36 +8,79 @@ use scarce_core::event::{Event, MarketEvent};
 use scarce_core::facts;
 use scarce_core::outcome::Value as Figure;
 use scarce_core::resource::ResourceKind;
-use scarce_core::types::TimeMs;
+use scarce_core::types::{Id, TimeMs};
 use serde_json::Value;
 
+use super::channel::Contents;
 use super::held::Held;
+use super::orders::Takers;
 
 /// The channels by what they show.
 #[derive(Default)]
 pub(crate) struct Routes {
     by_resource: [BTreeMap<String, Vec<Arc<Held>>>; ResourceKind::ALL.len()],
+    /// Those of an owner's orders, by market and owner: an order concerns one or two of them, however many there are.
+    by_owner: BTreeMap<String, BTreeMap<String, Vec<Arc<Held>>>>,
+    takers: Takers,
 }
 
 impl Routes {
     pub(crate) fn add(&mut self, held: Arc<Held>) {
-        let of_kind = &mut self.by_resource[held.channel.spec.kind as usize];
-        of_kind.entry(held.channel.resource.as_str().to_owned()).or_default().push(held);
+        let id = held.channel.resource.as_str().to_owned();
+        match &held.channel.owner {
+            Some(owner) => {
+                let of_market = self.by_owner.entry(id).or_default();
+                of_market.entry(owner.as_str().to_owned()).or_default().push(held);
+            }
+            None => self.by_resource[held.channel.spec.kind as usize].entry(id).or_default().push(held),
+        }
     }
 
     pub(crate) fn remove(&mut self, held: &Arc<Held>) {
-        let of_kind = &mut self.by_resource[held.channel.spec.kind as usize];
         let id = held.channel.resource.as_str();
-        if let Some(channels) = of_kind.get_mut(id) {
-            channels.retain(|its| !Arc::ptr_eq(its, held));
-            if channels.is_empty() {
-                of_kind.remove(id);
+        match &held.channel.owner {
+            Some(owner) => {
+                let Some(of_market) = self.by_owner.get_mut(id) else { return };
+                take_out(of_market, owner.as_str(), held);
+                if of_market.is_empty() {
+                    self.by_owner.remove(id);
+                    self.takers.forget(&held.channel.resource);
+                }
             }
+            None => take_out(&mut self.by_resource[held.channel.spec.kind as usize], id, held),
         }
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Held>> {
-        self.by_resource.iter().flat_map(BTreeMap::values).flatten()
+        let of_owners = self.by_owner.values().flat_map(BTreeMap::values);
+        self.by_resource.iter().flat_map(BTreeMap::values).chain(of_owners).flatten()
+    }
+
+    /// The channels of orders in a market.
+    pub(crate) fn of_orders(&self, market: &Id) -> impl Iterator<Item = &Arc<Held>> {
+        self.by_owner.get(market.as_str()).into_iter().flat_map(BTreeMap::values).flatten()
+    }
+
+    /// The channels of orders in the market of an event.
+    pub(crate) fn of_orders_of(&self, event: &Event) -> Vec<Arc<Held>> {
+        let Event::Market(event) = event else { return Vec::new() };
+        self.of_orders(market_of(event)).cloned().collect()
+    }
+
+    /// What an event is on channels that tell what happens; nothing if that cannot be known.
+    pub(crate) fn happened(&mut self, event: &Event, at: (u64, TimeMs)) -> Option<Vec<(Arc<Held>, Value)>> {
+        let Event::Market(market_event) = event else { return Some(Vec::new()) };
+        let mut told = Vec::new();
+        for held in self.of(event).filter(|held| held.channel.spec.contents == Contents::Trades) {
+            told.extend(trade(held, market_event, at.1).map(|row| (held.clone(), row)));
+        }
+        if let Some(of_market) = self.by_owner.get(market_of(market_event).as_str()) {
+            for (owner, row) in self.takers.changes(market_event, at)? {
+                let channels = of_market.get(owner.as_str()).into_iter().flatten();
+                told.extend(channels.map(|held| (held.clone(), row.clone())));
+            }
+        }
+        Some(told)
     }
 
     /// The channels that an event may change.
@@ -55,9 +98,34 @@ impl Routes {
     }
 }
 
+/// Takes a channel out of those by name.
+fn take_out(channels: &mut BTreeMap<String, Vec<Arc<Held>>>, name: &str, held: &Arc<Held>) {
+    if let Some(of_name) = channels.get_mut(name) {
+        of_name.retain(|its| !Arc::ptr_eq(its, held));
+        if of_name.is_empty() {
+            channels.remove(name);
+        }
+    }
+}
+
+fn market_of(event: &MarketEvent) -> &Id {
+    use MarketEvent as E;
+    match event {
+        E::MarketCreated(its) => &its.market,
+        E::MarketHalted(its) => &its.market,
+        E::MarketResumed(its) => &its.market,
+        E::OrderPlaced(its) => &its.market,
+        E::OrderTraded(its) => &its.market,
+        E::OrderCancelled(its) => &its.market,
+        E::OrderReduced(its) => &its.market,
+        E::OrderRested(its) => &its.market,
+        E::OrderReplaced(its) => &its.market,
+    }
+}
+
 /// A trade as `MARKET.TRADES` shows it, if the event is one.
-pub(crate) fn trade(held: &Held, event: &Event, at: TimeMs) -> Option<Value> {
-    let Event::Market(MarketEvent::OrderTraded(traded)) = event else { return None };
+fn trade(held: &Held, event: &MarketEvent, at: TimeMs) -> Option<Value> {
+    let MarketEvent::OrderTraded(traded) = event else { return None };
     let row = facts![traded.trade, traded.price, traded.quantity, traded.taker_side.word(), at];
     let shown =
         scarce_api::answer::figures(held.channel.read, &[Figure::List(vec![Figure::List(row.into_vec())])]);
