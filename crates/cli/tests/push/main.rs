@@ -2,6 +2,7 @@
 
 mod edges;
 mod hostile;
+mod own_orders;
 #[path = "../support/mod.rs"]
 mod support;
 mod watch;
