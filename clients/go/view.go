@@ -27,6 +27,10 @@ func (v *view) take(its message) (isNew, isGap bool) {
 		return false, true
 	}
 	v.sequence = its.Last
+	if _, isOfOrders := its.Data["changes"]; isOfOrders {
+		v.data = its.Data
+		return true, false
+	}
 	after := map[string]json.RawMessage{}
 	for name, value := range v.data {
 		after[name] = value
@@ -86,6 +90,9 @@ func (v *view) shown() (any, error) {
 		return decoded[PacketGetResult](body)
 	case "coupon":
 		return decoded[CouponGetResult](body)
+	}
+	if strings.Contains(part, ".orders.") {
+		return decoded[OwnOrders](body)
 	}
 	switch part[strings.LastIndex(part, ".")+1:] {
 	case "trades":

@@ -80,7 +80,8 @@ class Kills(unittest.TestCase):
         through(scarce.market.create, market=market)
         through(scarce.account.open, account=account, asset="EUR")
         channels = [f"market.{market}.depth200", f"market.{market}.trades", f"account.{account}"]
-        seen, trades, changed = {}, [], threading.Condition()
+        channels.append(f"market.{market}.orders.u1")
+        seen, trades, own, changed = {}, [], [], threading.Condition()
 
         def watch(updates):
             for update in updates:
@@ -88,6 +89,8 @@ class Kills(unittest.TestCase):
                     seen[update.channel] = update.data
                     if update.channel == channels[1]:
                         trades.extend(its.trade for its in update.data.trades)
+                    if update.channel == channels[3] and update.data is not None:
+                        own.extend((its.change, its.order, its.remaining) for its in update.data.changes)
                     changed.notify()
 
         with ThreadPoolExecutor(1) as watcher, scarce.live(channels) as updates:
@@ -115,6 +118,9 @@ class Kills(unittest.TestCase):
             updates.close()
             watching.result(PATIENCE_S)
         self.assertEqual(trades, list(range(1, last.trade + 1)))
+        # Its owner has one order, of two units, which others meet or not.
+        self.assertEqual(own[0], ("placed", "o1", 2))
+        self.assertEqual(len(own), len(set(own)), own)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ export type { BatchOutcome, Line, Outcomes } from "./batch.js";
 export * from "./generated/codes.js";
 export * from "./generated/commands.js";
 export * from "./generated/types.js";
-export type { ChannelData, Update } from "./live.js";
+export type { ChannelData, OrderChange, OwnOrders, Update } from "./live.js";
 export { ScarceError } from "./outcome.js";
 export type {
   Absent, Answer, Applied, CallOptions, CommonRefusal, Durability, Failed, Outcome, Refused, RefusedBy, Undecided,

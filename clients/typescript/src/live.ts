@@ -4,19 +4,48 @@ import { readEvents } from "./events.js";
 import { pause } from "./exchange.js";
 import type { Exchange } from "./exchange.js";
 import type {
-  AccountGetResult, CouponGetResult, MarketDepthResult, MarketTickerResult, MarketTradesResult, PacketGetResult,
-  StockGetResult,
+  AccountGetResult, CouponGetResult, MarketDepthResult, MarketTickerResult, MarketTradesResult, OrderGetRow,
+  PacketGetResult, StockGetResult,
 } from "./generated/types.js";
 import { ScarceError } from "./outcome.js";
 import type { Requests } from "./requests.js";
 import { TransportError } from "./transport.js";
 import type { Transport } from "./transport.js";
 
+/** What happened to one of an owner's orders. Which of the optional members it has depends on `change`. */
+export interface OrderChange {
+  readonly change: "placed" | "traded" | "rested" | "reduced" | "replaced" | "cancelled";
+  readonly order: string;
+  /** What is open of the order after it; 0 when the order is over. */
+  readonly remaining: number;
+  readonly sequence: number;
+  readonly at: number;
+  readonly side?: "BUY" | "SELL";
+  readonly price?: number | null;
+  readonly quantity?: number;
+  readonly tif?: string;
+  readonly stp?: string;
+  readonly role?: "maker" | "taker";
+  readonly trade?: number;
+  readonly by?: number;
+  readonly by_self_trade?: boolean;
+  readonly keeps_priority?: boolean;
+  readonly unfilled?: number;
+  readonly reason?: string;
+}
+
+/** What the channel of an owner's orders shows: the resting orders in a snapshot, then what happened to any of them. */
+export interface OwnOrders {
+  readonly orders?: ReadonlyArray<OrderGetRow>;
+  readonly changes?: ReadonlyArray<OrderChange>;
+}
+
 /** What a channel shows: the answer of the command that reads it. */
 export type ChannelData<C extends string> = C extends `account.${string}` ? AccountGetResult
   : C extends `stock.${string}` ? StockGetResult
   : C extends `packets.${string}` ? PacketGetResult
   : C extends `coupon.${string}` ? CouponGetResult
+  : C extends `market.${string}.orders.${string}` ? OwnOrders
   : C extends `market.${string}.trades` ? MarketTradesResult
   : C extends `market.${string}.ticker` ? MarketTickerResult
   : C extends `market.${string}` ? MarketDepthResult
@@ -29,7 +58,7 @@ interface UpdateOf<C extends string> {
   readonly channel: C;
   /** `snapshot`: what was there before is void, since changes may have been missed. */
   readonly type: "snapshot" | "delta";
-  /** All that the channel shows now; null if there is no such resource. Of trades, only those that are new. */
+  /** All that the channel shows now; null if there is no such resource. Of trades and changes of orders, only those that are new. */
   readonly data: ChannelData<C> | null;
   /** Up to which event of its partition's log this is. */
   readonly epoch: number;
@@ -66,7 +95,7 @@ class View {
     if (last <= this.#last) return false;
     if (first > this.#last + 1) return "gap";
     this.#last = last;
-    this.data = this.withNewTrades(merged(this.data, data ?? {}));
+    this.data = data && "changes" in data ? data : this.withNewTrades(merged(this.data, data ?? {}));
     return true;
   }
 

@@ -5,7 +5,7 @@ from ._batch import Line
 from ._client import Scarce
 from ._generated import *  # noqa: F403
 from ._generated import VERSION as __version__
-from ._live import Live, Update
+from ._live import Live, OrderChange, OwnOrders, Update
 from ._outcome import (
     Absent,
     Answer,
@@ -21,6 +21,7 @@ from ._outcome import (
 
 __all__ = [  # noqa: F405
     *(name for name in globals() if name.endswith(("Facts", "Result", "Row", "Arguments"))),
-    *("Absent", "Answer", "Applied", "CallOptions", "Failed", "Limit", "Line", "Live", "Outcome", "Plan", "Receipt"),
+    *("Absent", "Answer", "Applied", "CallOptions", "Failed", "Limit", "Line", "Live", "OrderChange", "Outcome"),
+    *("OwnOrders", "Plan", "Receipt"),
     *("Refused", "RememberedOutcome", "Scarce", "ScarceError", "Undecided", "Update", "__version__"),
 ]

@@ -21,6 +21,41 @@ from ._transport import Request, TransportError
 _SILENCE = 45.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderChange:
+    """What happened to one of an owner's orders. Which of the optional members it has depends on `change`."""
+
+    change: str
+    """`placed`, `traded`, `rested`, `reduced`, `replaced` or `cancelled`"""
+    order: str
+    remaining: int
+    """What is open of the order after it; 0 when the order is over."""
+    sequence: int
+    at: int
+    side: str | None = None
+    price: int | None = None
+    quantity: int | None = None
+    tif: str | None = None
+    stp: str | None = None
+    role: str | None = None
+    trade: int | None = None
+    by: int | None = None
+    by_self_trade: bool | None = None
+    keeps_priority: bool | None = None
+    unfilled: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnOrders:
+    """What the channel of an owner's orders shows."""
+
+    orders: Sequence[_generated.OrderGetRow]
+    """The resting orders, in a snapshot."""
+    changes: Sequence[OrderChange]
+    """What happened to any of the owner's orders, oldest first."""
+
+
 @dataclass(frozen=True, slots=True)
 class Update:
     """A change of a channel."""
@@ -30,7 +65,7 @@ class Update:
     """`snapshot`: what was there before is void, since changes may have been missed. Otherwise `delta`."""
     data: Any
     """All that the channel shows now, as the command that reads it answers; `None` if there is no such resource.
-    Of trades, only those that are new, oldest first."""
+    Of trades and of changes of orders, only those that are new, oldest first."""
     epoch: int
     sequence: int
 
@@ -53,11 +88,16 @@ class _View:
         if message["first"] > self.sequence + 1:
             return "gap"
         self.sequence = message["last"]
+        if "changes" in message["data"]:
+            self._data = message["data"]
+            return "new"
         self._data = self._with_new_trades(_merged(self._data or {}, message["data"]))
         return "new"
 
     def data(self) -> Any:
-        return None if self._data is None else decode(self.type, self._data)
+        if self._data is None:
+            return None
+        return _own_orders(self._data) if self.type is OwnOrders else decode(self.type, self._data)
 
     def _with_new_trades(self, data: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
         """Of trades, those that were not seen yet: they are numbered."""
@@ -68,8 +108,15 @@ class _View:
         return {**data, "trades": trades}
 
 
+def _own_orders(data: Mapping[str, Any]) -> OwnOrders:
+    orders = [decode(_generated.OrderGetRow, row) for row in data.get("orders", [])]
+    return OwnOrders(orders, [decode(OrderChange, change) for change in data.get("changes", [])])
+
+
 def _type_of(channel: str) -> type:
     kind, _, part = channel.partition(".")
+    if kind == "market" and ".orders." in part:
+        return OwnOrders
     by_kind = {
         "account": _generated.AccountGetResult,
         "stock": _generated.StockGetResult,

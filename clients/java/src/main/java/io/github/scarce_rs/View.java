@@ -33,6 +33,10 @@ final class View {
             return News.GAP;
         }
         sequence = message.get("last").getAsLong();
+        if (change.has("changes")) {
+            data = change;
+            return News.NEW;
+        }
         data = withNewTrades(merged(data == null ? new JsonObject() : data, change));
         return News.NEW;
     }
@@ -44,6 +48,9 @@ final class View {
     }
 
     private Class<?> type() {
+        if (channel.startsWith("market.") && channel.contains(".orders.")) {
+            return OwnOrders.class;
+        }
         var part = channel.substring(channel.lastIndexOf('.') + 1);
         return switch (channel.substring(0, channel.indexOf('.'))) {
             case "account" -> Api.AccountGetResult.class;
