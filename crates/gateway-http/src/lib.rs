@@ -21,6 +21,7 @@ mod documents;
 mod events;
 mod exchange;
 mod flows;
+mod framing;
 mod guard;
 mod health;
 mod history;

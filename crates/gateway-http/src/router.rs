@@ -15,7 +15,7 @@ use scarce_api::{Method, ROUTES};
 
 use super::{
     HttpShared, auditing, batch, command, condense, console, consumers, crowded, deliveries, documents,
-    events, guard, health, history, keys, live, metrics, origin, preview, reconciliations, reply, rooms,
+    events, framing, guard, health, history, keys, live, metrics, origin, preview, reconciliations, reply, rooms,
     scripts, settings, trace,
 };
 
@@ -119,6 +119,7 @@ pub(super) fn router(shared: Arc<HttpShared>) -> Router {
         )
         .layer(from_fn_with_state(shared.clone(), origin::check_origin))
         .layer(from_fn_with_state(shared.clone(), guard::check_host))
+        .layer(from_fn(framing::check_framing))
         .layer(from_fn(trace::trace))
         .with_state(shared)
 }

@@ -136,3 +136,26 @@ fn with_a_password_it_must_be_shown() {
     assert_problem("by a name, and not made", &other.response(), 404, "STOCK_NOT_FOUND");
     assert!(!server.overhead().contains("panicked"));
 }
+
+/// A page that the server itself shows runs no text of a caller, and is shown in nobody else's frame.
+#[test]
+fn pages_run_only_what_comes_with_them_and_in_no_frame() {
+    let mut bench = Bench::start(&[]);
+    for path in ["/console/", "/docs/"] {
+        let response = bench.http.get(path);
+        let policy = response.header("content-security-policy").unwrap_or_default();
+        assert!(
+            policy.starts_with("default-src 'self'") && policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
+        // Nothing is said of scripts, so the default holds for them.
+        assert!(
+            !policy.contains("script-src") && !policy.contains("unsafe-eval") && !policy.contains('*'),
+            "{policy}"
+        );
+        assert_eq!(policy.contains("unsafe-inline"), path == "/docs/", "the explorer's styles: {policy}");
+    }
+    let json = bench.http.get("/v1/stock/sku");
+    assert_eq!(json.header("x-content-type-options"), Some("nosniff"));
+    bench.check_well();
+}

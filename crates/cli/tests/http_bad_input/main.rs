@@ -12,6 +12,7 @@ mod answers;
 mod copies;
 mod dry_runs;
 mod durability;
+mod framing;
 mod lists;
 mod shapes;
 mod stream;
