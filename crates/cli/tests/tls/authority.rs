@@ -32,9 +32,14 @@ impl Authority {
 
     /// The same for one that is valid until the beginning of a year.
     pub fn sign_until(&self, folder: &Path, name: &str, year: i32) {
+        self.sign_with(folder, name, |params| params.not_after = date_time_ymd(year, 1, 1));
+    }
+
+    /// The same with what else it is to say.
+    pub fn sign_with(&self, folder: &Path, name: &str, say: impl FnOnce(&mut CertificateParams)) {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
-        params.not_after = date_time_ymd(year, 1, 1);
+        say(&mut params);
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         std::fs::write(folder.join(format!("{name}.crt")), certificate.pem()).unwrap();
         std::fs::write(folder.join(format!("{name}.key")), key.serialize_pem()).unwrap();
