@@ -38,6 +38,8 @@ fn file(folder: &Path) -> String {
     format!("sqlite://{}", folder.join("shop.db").display())
 }
 
+type Headers<'a> = &'a [(&'a str, &'a str)];
+
 #[test]
 fn an_event_comes_signed_under_one_id_until_it_is_taken() {
     let folder = tempfile::tempdir().unwrap();
@@ -89,7 +91,7 @@ fn an_event_comes_with_the_trace_of_its_request() {
     let mut http = server.http();
     let open = |account: &str| json!({ "account": account, "asset": "EUR" });
     let lines = json!({ "operations": [{ "command": "ACCOUNT.OPEN", "arguments": open("u3") }] });
-    let requests: [(&str, &[(&str, &str)], Value); 4] = [
+    let requests: [(&str, Headers<'_>, Value); 4] = [
         ("/v1/accounts", &[("traceparent", TRACE), ("Idempotency-Key", "open-1")], open("u1")),
         ("/v1/accounts", &[], open("u2")),
         ("/v1/batch", &[("traceparent", TRACE)], lines),
@@ -178,7 +180,8 @@ fn operators_see_deliveries_over_http_and_have_them_made_again() {
     let post = |path: &str, body: Value| server.http().post(path, &body);
     let listed = get("/v1/webhooks");
     assert!(!listed.text().contains(secret), "{}", listed.text());
-    let [row] = &listed.json()["endpoints"].as_array().unwrap()[..] else { panic!("{}", listed.text()) };
+    let rows = listed.json();
+    let [row] = &rows["endpoints"].as_array().unwrap()[..] else { panic!("{rows}") };
     let facts = [&row["endpoint"], &row["url"], &row["state"], &row["events"], &row["failures"]];
     let expected = [json!(endpoint), json!(hook), json!("active"), json!(["account.opened"]), json!(0)];
     assert_eq!(facts, expected.each_ref());

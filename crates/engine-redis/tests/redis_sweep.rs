@@ -48,7 +48,8 @@ fn open(server: &Server, script: ScriptKind, clock: Option<ManualClock>) -> Redi
 fn reserve(engine: &RedisEngine) {
     insist(engine, 0, "ACCOUNT.OPEN a EUR");
     insist(engine, 0, &format!("STOCK.CREATE s {RESERVATIONS}"));
-    for first in (0..RESERVATIONS).step_by(TOGETHER as usize) {
+    for part in 0..RESERVATIONS / TOGETHER {
+        let first = part * TOGETHER;
         let lines = (first..first + TOGETHER).map(|at| format!("STOCK.RESERVE s r{at} 1 o{at} 3600000"));
         for answer in engine.call(0, lines.map(|line| read(engine, &line)).collect::<Vec<Request>>()) {
             assert!(answer.expect("an answer").outcome.is_applied());

@@ -15,8 +15,8 @@ use scarce_api::{Method, ROUTES};
 
 use super::{
     HttpShared, auditing, batch, command, condense, console, consumers, crowded, deliveries, documents,
-    events, framing, guard, health, history, keys, live, metrics, origin, preview, reconciliations, reply, rooms,
-    scripts, settings, trace,
+    events, framing, guard, health, history, keys, live, metrics, origin, preview, reconciliations, reply,
+    rooms, scripts, settings, trace,
 };
 
 use Kept::{Acts, Commands};

@@ -30,7 +30,7 @@ pub fn operations(language: Language) -> Vec<(&'static str, String, Value)> {
             .told(language),
         Route::get("/v1/deliveries", "deliveries", DELIVERIES)
             .asks(parameters(&[("endpoint", text()), ("state", states("delivered"))]))
-            .answers(&page("deliveries", delivery()))
+            .answers(&page("deliveries", &delivery()))
             .told(language),
         Route::post("/v1/deliveries/{delivery}/replay", "delivery_replay", REPLAY)
             .takes(nothing())
@@ -39,7 +39,7 @@ pub fn operations(language: Language) -> Vec<(&'static str, String, Value)> {
             .told(language),
         Route::get("/v1/settlements", "settlements", SETTLEMENTS)
             .asks(parameters(&[("campaign", text()), ("user", text()), ("state", states("settled"))]))
-            .answers(&page("settlements", settlement()))
+            .answers(&page("settlements", &settlement()))
             .told(language),
         Route::post("/v1/settlements/{campaign}/replay", "settlement_replay", REPLAY_SETTLEMENTS)
             .takes(of_optional(&[("packet", integer())]))
@@ -86,7 +86,7 @@ fn states(done: &str) -> Value {
     json!({ "type": "string", "enum": ["pending", done, "dead"] })
 }
 
-fn page(name: &str, row: Value) -> Value {
+fn page(name: &str, row: &Value) -> Value {
     of(&[
         (name, json!({ "type": "array", "items": row })),
         ("has_more", json!({ "type": "boolean" })),

@@ -12,8 +12,10 @@ type Described = (&'static str, String, Value);
 /// The path, method and description of each.
 pub fn operations(language: Language) -> Vec<Described> {
     vec![
-        Route::get("/v1/settings", "settings", SETTINGS).answers(&list("settings", setting())).told(language),
-        Route::get("/v1/keys", "keys", KEYS).answers(&list("keys", key(Detail::Listed))).told(language),
+        Route::get("/v1/settings", "settings", SETTINGS)
+            .answers(&list("settings", &setting()))
+            .told(language),
+        Route::get("/v1/keys", "keys", KEYS).answers(&list("keys", &key(Detail::Listed))).told(language),
         Route::post("/v1/keys", "key_create", CREATE)
             .takes(asked())
             .makes(&key(Detail::Made))
@@ -167,7 +169,7 @@ pub(super) fn of_optional(fields: &[(&str, Value)]) -> Value {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
-fn list(name: &str, row: Value) -> Value {
+fn list(name: &str, row: &Value) -> Value {
     of(&[(name, json!({ "type": "array", "items": row }))])
 }
 
@@ -200,7 +202,7 @@ fn duration(least: u64) -> Value {
 }
 
 /// How much of a key is shown.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
     /// Whether it can be used, and when it was.
     Listed,

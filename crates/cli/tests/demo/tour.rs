@@ -16,7 +16,7 @@ fn the_console_is_opened_on_the_sale_and_stays_up_until_it_is_ended() {
     let folder = TempDir::new().expect("a folder");
     let (browser, opened) = (folder.path().join("xdg-open"), folder.path().join("opened"));
     std::fs::write(&browser, format!("#!/bin/sh\necho \"$@\" > {}\n", opened.display())).expect("a program");
-    std::fs::set_permissions(&browser, PermissionsExt::from_mode(0o755)).expect("it can be run");
+    std::fs::set_permissions(&browser, std::fs::Permissions::from_mode(0o755)).expect("it can be run");
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap_or_default());
     let mut command = scarce();
     command.args(SMALL).env("DISPLAY", ":99").env("PATH", path).env("TMPDIR", folder.path());

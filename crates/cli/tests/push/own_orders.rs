@@ -187,7 +187,7 @@ fn others_orders_are_not_told_and_only_who_may_read_the_market_listens() {
         &mut listener,
         &json!({ "method": "SUBSCRIBE", "params": [CHANNEL, "market.n.orders.ann"], "id": 1 }),
     );
-    let mut told = vec![next(&mut listener), next(&mut listener)];
+    let mut told = [next(&mut listener), next(&mut listener)];
     told.sort_by_key(|message| message.get("result").is_none());
     let refused = &told[0]["result"]["refused"][0];
     assert_eq!(

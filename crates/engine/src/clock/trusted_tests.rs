@@ -300,11 +300,14 @@ fn a_wall_clock_that_steps_back_does_not_turn_time_back() {
     assert_eq!(clock.proposal(), None, "the operator decides");
 }
 
+/// What is planted, the bounds with it, and the tests that must fail.
+type Plant<'a> = (&'a str, TrustBounds, &'a [fn()]);
+
 /// Each bound, planted too wide, is missed by the tests that guard it.
 #[test]
 fn a_bound_that_is_taken_away_is_noticed() {
     let far = DAY * 10_000;
-    let plants: [(&str, TrustBounds, &[fn()]); 4] = [
+    let plants: [Plant<'_>; 4] = [
         (
             "allowance",
             TrustBounds { allowance_max: far, ..TRUST_BOUNDS },
