@@ -2,7 +2,7 @@
 
 use super::step::{OperationProgress, Step};
 use crate::accounts;
-use crate::command::Command;
+use crate::command::{Command, Command as C};
 use crate::coupons;
 use crate::deadlines::RecordKind;
 use crate::event::Event;
@@ -33,7 +33,6 @@ pub(super) fn decide(
     context: &Context<'_>,
     events: &mut Vec<Event>,
 ) -> Result<Step, Refusal> {
-    use Command as C;
     let now = context.now;
     let facts = match command {
         C::AccountOpen(command) => accounts::open(state, command, events),
