@@ -1,4 +1,5 @@
-//! Takes records while a server runs, and has a thread of its own write them: no request waits for that disk.
+//! Takes records while a server runs, and has a thread of its own write them. No thread that serves requests waits for that
+//! disk; who must not be answered before a record is there says what is to be done then.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +25,24 @@ const LOG_INTERVAL: Duration = Duration::from_mins(1);
 /// How long the end waits for the disk.
 const END_MAX: Duration = Duration::from_secs(5);
 
+/// What is done once a record is on the disk, or it is known that it will not be.
+struct Kept(Option<Box<dyn FnOnce() + Send>>);
+
+/// However the record leaves the writer.
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some(then) = self.0.take() {
+            then();
+        }
+    }
+}
+
+/// A record on its way to the disk.
+struct Noted {
+    record: Record,
+    _kept: Kept,
+}
+
 /// The audit log of a running server. One that is the default records nothing.
 #[derive(Clone, Debug, Default)]
 pub struct AuditLog(Option<Arc<Inner>>);
@@ -31,7 +50,7 @@ pub struct AuditLog(Option<Arc<Inner>>);
 #[derive(Debug)]
 struct Inner {
     folder: Folder,
-    sender: Sender<Option<Record>>,
+    sender: Sender<Option<Noted>>,
     flood: Mutex<Flood>,
     figures: AuditFigures,
     /// Disconnected once the thread that writes has ended.
@@ -91,7 +110,20 @@ impl AuditLog {
     /// Records an act.
     pub fn note(&self, record: Record) {
         if let Some(inner) = &self.0 {
-            inner.hand_over(record);
+            inner.hand_over(record, Kept(None));
+        }
+    }
+
+    /// Records acts, and does something once they are on the disk: on the thread that writes, so it must not block. It is done
+    /// as well where they are lost, and at once where nothing is recorded.
+    pub fn note_then(&self, records: Vec<Record>, then: impl FnOnce() + Send + 'static) {
+        let mut kept = Some(Kept(Some(Box::new(then))));
+        let Some(inner) = &self.0 else { return };
+        let count = records.len();
+        for (at, record) in records.into_iter().enumerate() {
+            // They are written in this order, so the last one stands for all.
+            let kept = kept.take_if(|_| at + 1 == count);
+            inner.hand_over(record, kept.unwrap_or(Kept(None)));
         }
     }
 
@@ -100,7 +132,7 @@ impl AuditLog {
         let Some(inner) = &self.0 else { return };
         let noted = inner.flood.lock().unwrap_or_else(PoisonError::into_inner).note(address, Instant::now());
         match noted {
-            Some(left_out) => inner.hand_over(Record { address, left_out, ..make() }),
+            Some(left_out) => inner.hand_over(Record { address, left_out, ..make() }, Kept(None)),
             None => {
                 inner.figures.left_out.fetch_add(1, Ordering::Relaxed);
             }
@@ -124,9 +156,9 @@ impl AuditLog {
 }
 
 impl Inner {
-    fn hand_over(&self, record: Record) {
+    fn hand_over(&self, record: Record, kept: Kept) {
         let record = Record { at_ms: now_ms(), ..record };
-        if self.sender.try_send(Some(record)).is_err() {
+        if self.sender.try_send(Some(Noted { record, _kept: kept })).is_err() {
             self.figures.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -152,24 +184,26 @@ struct Writer {
 }
 
 impl Writer {
-    fn run(mut self, receiver: &Receiver<Option<Record>>) {
+    fn run(mut self, receiver: &Receiver<Option<Noted>>) {
         let mut is_end = false;
         while !is_end {
-            let mut records = Vec::new();
+            let mut noted = Vec::new();
             match receiver.recv_timeout(LOOK_INTERVAL) {
-                Ok(Some(record)) => records.push(record),
+                Ok(Some(one)) => noted.push(one),
                 Ok(None) | Err(RecvTimeoutError::Disconnected) => is_end = true,
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            while records.len() < TOGETHER_MAX {
+            while noted.len() < TOGETHER_MAX {
                 match receiver.try_recv() {
-                    Ok(Some(record)) => records.push(record),
+                    Ok(Some(one)) => noted.push(one),
                     Ok(None) => is_end = true,
                     Err(_) => break,
                 }
             }
-            records.extend(self.inner.counts(is_end));
-            self.write(records);
+            let counts = self.inner.counts(is_end);
+            self.write(noted.iter().map(|noted| noted.record.clone()).chain(counts).collect());
+            // Who waits for them goes on from here.
+            drop(noted);
         }
     }
 
@@ -273,6 +307,29 @@ mod tests {
         log.note(denial());
         log.end();
         assert_eq!(log.figures().expect("it is on").written.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn who_waits_for_records_goes_on_once_they_can_be_read_or_are_lost() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = Folder::new(place.path().join("audit"));
+        let act = || Record::new(Kind::Act, Who::Password, "resp", "STOCK.CREATE", "APPLIED");
+        let seen = |log: &AuditLog, records: Vec<Record>| {
+            let (sender, receiver) = bounded(1);
+            let folder = folder.clone();
+            log.note_then(records, move || {
+                let page = folder.page(Position::default(), &Filter::default(), 99);
+                sender.send(page.map_or(0, |page| page.records.len())).expect("it is waited for");
+            });
+            receiver.recv_timeout(Duration::from_mins(1)).expect("it is told")
+        };
+        let log = AuditLog::start(folder.clone(), BOUNDS, now_ms).expect("a thread");
+        assert_eq!(seen(&log, vec![act()]), 1);
+        assert_eq!(seen(&log, vec![act(), act(), act()]), 4);
+        assert_eq!(seen(&log, Vec::new()), 4);
+        log.end();
+        assert_eq!(seen(&log, vec![act()]), 4, "after the end it is lost");
+        assert_eq!(seen(&AuditLog::default(), vec![act()]), 4, "nothing is recorded");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use support::{Server, json_lines, redis_server, scarce, wait_until};
+use support::{Server, frame, json_lines, redis_server, scarce, wait_until};
 use tempfile::TempDir;
 
 /// Makes a key and gives its text.
@@ -101,6 +101,65 @@ fn acts_are_recorded_with_who_what_and_their_outcome_and_survive_a_kill() {
     let server = Server::start(data.path(), &[]);
     assert_eq!(records(data.path(), &["--kind", "act", "--who", "shop"]), acts, "they are all there");
     drop(server);
+}
+
+/// The resources of what is in the files at this moment, each as often as there are records of it.
+fn on_disk(data: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(data.join("audit")).unwrap().map(|file| file.unwrap().path());
+    let lines: String = files.filter_map(|file| std::fs::read_to_string(file).ok()).collect();
+    let resources = |record: Value| record["resources"].as_array().cloned().unwrap_or_default();
+    let all = json_lines(&lines).into_iter().flat_map(resources);
+    all.map(|resource| resource.as_str().unwrap().to_owned()).collect()
+}
+
+/// A caller that has the answer to an act finds its record without having to wait for it: on both ports, with both engines, for
+/// resources of this partition and of others, alone and together, and for what takes long.
+#[test]
+fn an_act_is_answered_only_once_its_record_is_on_the_disk() {
+    let redis = redis_server(&[]);
+    let url = redis.url();
+    for options in
+        [&["--partitions", "3"][..], &["--engine", "redis", "--redis-url", &url, "--partitions", "2"]]
+    {
+        let data = TempDir::new().unwrap();
+        let server = Server::start(data.path(), options);
+        let (mut socket, mut http) = (server.socket(), server.http());
+        let seen = |names: &[String]| {
+            let found = on_disk(data.path());
+            names.iter().all(|name| found.contains(name))
+        };
+        for n in 0..60 {
+            let name = format!("alone-{n}");
+            assert_eq!(socket.call(&["STOCK.CREATE", &name, "5"]), "[1 5]");
+            assert!(seen(&[name]), "{n}");
+            let name = format!("http-{n}");
+            assert_eq!(http.post("/v1/stock", &json!({ "sku": name, "quantity": 1 })).status, 201);
+            assert!(seen(&[name]), "{n}");
+        }
+        let names: Vec<String> = (0..500).map(|n| format!("piped-{n}")).collect();
+        let commands = names
+            .iter()
+            .flat_map(|name| [frame(&["STOCK.CREATE", name, "5"]), frame(&["STOCK.TAKE", name, "1", "u"])]);
+        socket.send(&commands.flatten().collect::<Vec<u8>>());
+        for name in &names {
+            assert_eq!(socket.reply(), "[1 5]");
+            assert!(seen(std::slice::from_ref(name)), "{name}");
+            assert_eq!(socket.reply(), "[1 1 4]", "replies keep their order");
+        }
+        let names: Vec<String> = (0..100).map(|n| format!("batch-{n}")).collect();
+        let line =
+            |name: &String| json!({ "command": "STOCK.CREATE", "arguments": { "sku": name, "quantity": 1 } });
+        let operations: Vec<Value> = names.iter().map(line).collect();
+        assert_eq!(http.post("/v1/batch", &json!({ "operations": operations })).status, 200);
+        assert!(seen(&names));
+        assert_eq!(socket.call(&["MULTI"]), "OK");
+        assert_eq!(socket.call(&["STOCK.CREATE", "{x}1", "1"]), "QUEUED");
+        assert_eq!(socket.call(&["STOCK.CREATE", "{x}2", "1"]), "QUEUED");
+        assert!(socket.call(&["EXEC"]).starts_with("[[1 "));
+        assert!(seen(&["{x}1".to_owned(), "{x}2".to_owned()]));
+        let cut = socket.call(&["PACKET.CREATE", "large", "EUR", "PLAN", "900000", "5000", "EVEN"]);
+        assert!(cut.starts_with("[1 ") && seen(&["large".to_owned()]), "{cut}");
+    }
 }
 
 #[test]

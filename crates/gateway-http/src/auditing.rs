@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::command::read_limit;
 use super::exchange::Exchange;
-use super::{Context, HttpShared, guard, reply};
+use super::{Context, HttpShared, guard, reply, submit};
 
 /// The default and the maximum number of records of a page.
 const RECORDS_DEFAULT: u64 = 100;
@@ -88,7 +88,7 @@ pub(super) async fn note_act(
     let response = next.run(request).await;
     if is_act && response.extensions().get::<Lacking>().is_none() {
         let outcome = if response.status().is_success() { "APPLIED" } else { "REFUSED" };
-        shared.access.note_act(caller.as_deref(), peer, &what, outcome);
+        submit::record(shared.access.other_act(caller.as_deref(), peer, &what, outcome)).await;
     }
     response
 }

@@ -104,7 +104,7 @@ impl Batch {
             return *refused;
         }
         let answer = submit::ask_one(&shared.engine, routed).await;
-        submit::note(acts.as_ref(), &answer);
+        submit::record(submit::noted(acts.as_ref(), &answer)).await;
         if let Ok(receipt) = &answer
             && let Some(response) = rooms::refuse_waiting(waits.as_deref(), &receipt.outcome, exchange)
         {
@@ -137,7 +137,7 @@ impl Batch {
         let packets =
             self.operations.iter().map(|its| count_to_cut(std::slice::from_ref(&its.command))).sum();
         let _permit = submit::permit_to_cut(packets).await;
-        let mut heads = Vec::new();
+        let (mut heads, mut noted) = (Vec::new(), Vec::new());
         let mut of_partition: BTreeMap<u32, (Vec<usize>, Vec<scarce_engine::Request>)> = BTreeMap::new();
         for (at, operation) in self.operations.into_iter().enumerate() {
             let Operation { spec, command, mut common } = operation;
@@ -161,7 +161,11 @@ impl Batch {
             };
             let head = Head { spec, id, acts };
             match routed {
-                Err(outcome) => results[at] = Some(head.result(&Err(outcome), self.dry_run, exchange)),
+                Err(outcome) => {
+                    let answer = Err(outcome);
+                    noted.extend(submit::noted(head.acts.as_ref(), &answer));
+                    results[at] = Some(head.result(&answer, self.dry_run, exchange));
+                }
                 Ok((partition, request)) => {
                     let (places, requests) = of_partition.entry(partition).or_default();
                     places.push(at);
@@ -179,9 +183,11 @@ impl Batch {
         for (places, answers) in futures_util::future::join_all(asked).await {
             for (at, answer) in places.into_iter().zip(answers) {
                 let answer = answer.map_err(|failure: Failure| failure.outcome());
+                noted.extend(submit::noted(heads[at].acts.as_ref(), &answer));
                 results[at] = Some(heads[at].result(&answer, self.dry_run, exchange));
             }
         }
+        submit::record(noted).await;
         let results: Vec<Value> = results.into_iter().flatten().collect();
         let mut body = json!({ "results": results });
         if self.dry_run {
@@ -210,7 +216,6 @@ struct Head {
 
 impl Head {
     fn result(&self, answer: &Result<Receipt, Outcome>, dry_run: bool, exchange: &Exchange) -> Value {
-        submit::note(self.acts.as_ref(), answer);
         let (outcome, receipt) = match answer {
             Ok(receipt) => (&receipt.outcome, Some(receipt)),
             Err(outcome) => (outcome, None),

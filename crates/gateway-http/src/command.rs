@@ -143,7 +143,7 @@ impl Asked {
             return *refused;
         }
         let answer = submit::ask_one(&shared.engine, routed).await;
-        submit::note(acts.as_ref(), &answer);
+        submit::record(submit::noted(acts.as_ref(), &answer)).await;
         let (outcome, receipt) = match answer {
             Ok(receipt) => (receipt.outcome.clone(), Some(receipt)),
             Err(outcome) => (outcome, None),

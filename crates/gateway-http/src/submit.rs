@@ -8,8 +8,8 @@ use scarce_core::packets::count_to_cut;
 use scarce_core::types::OperationId;
 use scarce_engine::engine::{Answers, partition_of};
 use scarce_engine::{Engine, Failure, Request};
-use scarce_gateway::Acts;
 use scarce_gateway::lists::ListAsked;
+use scarce_gateway::{Acts, Noted};
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot};
 use tokio::task::JoinSet;
 
@@ -44,13 +44,25 @@ pub(super) async fn ask_one(engine: &Arc<dyn Engine>, routed: Routed) -> Result<
     }
 }
 
-/// Records what became of administrative commands.
-pub(super) fn note(acts: Option<&Acts>, answer: &Result<Receipt, Outcome>) {
-    match (acts, answer) {
-        (None, _) => {}
-        (Some(acts), Ok(receipt)) => acts.note_receipt(receipt),
-        (Some(acts), Err(outcome)) => acts.note_code(outcome.code.word()),
-    }
+/// What is recorded of administrative commands.
+pub(super) fn noted(acts: Option<&Acts>, answer: &Result<Receipt, Outcome>) -> Option<Noted> {
+    acts.map(|acts| match answer {
+        Ok(receipt) => acts.noted_receipt(receipt),
+        Err(outcome) => acts.noted_code(outcome.code.word()),
+    })
+}
+
+/// Records administrative acts, and waits until they are on the disk: the caller is answered only then.
+pub(super) async fn record(noted: impl IntoIterator<Item = Noted>) {
+    let mut noted: Vec<Noted> = noted.into_iter().collect();
+    let Some(last) = noted.pop() else { return };
+    noted.into_iter().for_each(Noted::keep);
+    let (sender, receiver) = oneshot::channel();
+    // The caller may be gone.
+    last.then(move || {
+        let _ = sender.send(());
+    });
+    let _ = receiver.await;
 }
 
 /// Asks every partition for a list.

@@ -49,12 +49,21 @@ impl Form {
         }
     }
 
+    /// The acts of which the answer is recorded, if there are any, and the form of the answer by itself.
+    pub(super) fn parted(self) -> (Option<Acts>, Self) {
+        match self {
+            Self::Audited(acts, form) => (Some(acts), *form),
+            form => (None, form),
+        }
+    }
+
     pub(super) fn write(&self, replies: &mut Replies<'_>, answers: &[Result<Receipt, Failure>]) {
         let failed = answers.iter().find(|answer| answer.is_err());
         let Some(first) = failed.or(answers.first()) else { return replies.null() };
         match (self, first) {
             (Self::Audited(acts, form), _) => {
-                acts.note(first);
+                // It was refused before it got anywhere: nothing rests on the record.
+                acts.noted(first).keep();
                 form.write(replies, answers);
             }
             (Self::Held { form, .. }, _) => form.write(replies, answers),

@@ -34,6 +34,7 @@ pub mod request;
 mod rooms;
 mod scripts;
 mod session;
+mod slots;
 mod slowlog;
 mod tally;
 mod transaction;

@@ -90,6 +90,11 @@ impl Output {
         self.segments.push_back(Segment { until: Until::Answered(ticket), bytes: Vec::new(), replies: 1 });
     }
 
+    /// Holds back what follows until the slot for `ticket`, which has no reply, is filled.
+    pub fn hold_back(&mut self, ticket: u64) {
+        self.segments.push_back(Segment { until: Until::Answered(ticket), bytes: Vec::new(), replies: 0 });
+    }
+
     /// Fills the slot reserved for `ticket`.
     pub fn fulfil(&mut self, ticket: u64, protocol: Protocol, write: impl FnOnce(&mut Replies<'_>)) {
         let place = self.segments.iter_mut().find(|segment| segment.until == Until::Answered(ticket));

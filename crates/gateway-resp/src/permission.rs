@@ -111,10 +111,12 @@ impl Session {
         }
     }
 
-    /// Records that the caller asks for what its row calls an act.
-    pub(super) fn note_control(&self, control: &Control, arguments: &[&[u8]], turn: &Turn<'_>) {
-        if let Some(what) = control.acts.of(control.name, arguments) {
-            turn.shared.access.note_act(self.caller.as_ref(), self.address, &what, "REQUESTED");
+    /// Records that the caller asks for what its row calls an act. What it is answered waits for that.
+    pub(super) fn note_control(&mut self, control: &Control, arguments: &[&[u8]], turn: &mut Turn<'_>) {
+        let Some(what) = control.acts.of(control.name, arguments) else { return };
+        let act = turn.shared.access.other_act(self.caller.as_ref(), self.address, &what, "REQUESTED");
+        if let Some(noted) = act {
+            noted.then(self.hold_back(turn));
         }
     }
 }

@@ -2,7 +2,6 @@
 //! engine.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -10,18 +9,17 @@ use scarce_core::command::plain::Plain;
 use scarce_core::command::{Body, Command, CommandSpec, Common, Effect, Envelope, Invalid, table};
 use scarce_core::outcome::{Durability, Outcome, Receipt};
 use scarce_core::packets::count_to_cut;
+use scarce_engine::Request;
 use scarce_engine::engine::{Answers, partition_of};
-use scarce_engine::{Failure, Request};
 use scarce_gateway::lists::ListAsked;
 use scarce_gateway::{Acts, Caller};
 use scarce_limits::Permit;
 use scarce_limits::rooms::Ticket;
 
 use super::RespShared;
-use super::aside::Aside;
 use super::form::Form;
 use super::local::Local;
-use super::outbox::Outbox;
+use super::outbox::{Deliver, Outbox};
 use super::output::Output;
 use super::permission::Unfit;
 use super::pushes::Pushes;
@@ -109,11 +107,11 @@ const WORK_BETWEEN_OTHERS: u64 = 1_000;
 const CUT_INLINE_MAX: u64 = 1_000;
 
 /// An answer that another thread gives.
-struct Expected {
-    ticket: u64,
-    form: Form,
+pub(super) struct Expected {
+    pub(super) ticket: u64,
+    pub(super) form: Form,
     /// When the request was read.
-    begun: Instant,
+    pub(super) begun: Instant,
 }
 
 /// The state of a caller.
@@ -130,8 +128,8 @@ pub(super) struct Session {
     /// Its subscriptions, if there are any.
     pub(super) pushes: Option<Box<Pushes>>,
     last_spec: Option<&'static CommandSpec>,
-    expected: Vec<Expected>,
-    tickets: u64,
+    pub(super) expected: Vec<Expected>,
+    pub(super) tickets: u64,
     /// The ticket of what is done beside this thread. What follows may rest on it, and waits.
     pub(super) aside: Option<u64>,
     /// What the request counts for that is being handled, where it is limited how many are in progress.
@@ -325,56 +323,24 @@ impl Session {
         if count_to_cut(body.commands()) > CUT_INLINE_MAX {
             let engine = turn.shared.engine.clone();
             let namespace = self.namespace().to_owned();
+            let (acts, form) = form.parted();
             let work = move || {
                 let envelope = Envelope::new(&namespace, common, body, engine.secret());
-                Arrival::Answers(match envelope {
+                let answers = match envelope {
                     // Waiting here bounds how many cuts there are in memory at a time.
                     Ok(envelope) => engine.call(partition, vec![request(envelope)]),
                     Err(problem) => vec![Ok(made_here(problem.into()))],
-                })
+                };
+                if let Some((acts, answer)) = acts.zip(answers.first()) {
+                    acts.noted(answer).keep_and_wait();
+                }
+                Arrival::Answers(answers)
             };
             return self.do_aside(form, &turn.shared.cuts, work, turn);
         }
         match Envelope::new(self.namespace(), common, body, turn.shared.engine.secret()) {
             Ok(envelope) => self.submit(partition, request(envelope), form, turn),
             Err(problem) => self.refuse(problem.into(), &form, turn),
-        }
-    }
-
-    /// Has work done beside this thread. The connection's next request waits for it: it may rest on the answer, and
-    /// a connection thus has one such piece of work at a time.
-    pub(super) fn do_aside(
-        &mut self,
-        form: Form,
-        aside: &Aside,
-        work: impl FnOnce() -> Arrival + Send + 'static,
-        turn: &mut Turn<'_>,
-    ) {
-        let ticket = self.reserve(form, turn);
-        let (mailbox, token, session) = (turn.mailbox.clone(), turn.token, self.id);
-        let job = move || {
-            let answer = work();
-            // The connection's owner may be gone; then nobody waits.
-            let _ = mailbox.sender.send(Arrived { token, session, ticket, answer });
-            (mailbox.wake)();
-        };
-        self.aside = Some(ticket);
-        if let Err(queue) = aside.hand_over(Box::new(job)) {
-            let answer = Arrival::Answers(vec![Err(Failure::Overloaded { queue })]);
-            self.arrive(Arrived { token, session, ticket, answer }, turn.output, turn.tally);
-        }
-    }
-
-    /// Reserves a slot for a reply that is written on another thread. The connection's next request waits for it.
-    pub(super) fn wait_for_writing(&mut self, turn: &mut Turn<'_>) -> impl FnOnce(Vec<u8>) + Send + use<> {
-        let ticket = self.reserve(Form::Elsewhere, turn);
-        self.aside = Some(ticket);
-        let (mailbox, token, session) = (turn.mailbox.clone(), turn.token, self.id);
-        move |reply| {
-            let answer = Arrival::Written(reply);
-            // The connection's owner may be gone; then nobody waits.
-            let _ = mailbox.sender.send(Arrived { token, session, ticket, answer });
-            (mailbox.wake)();
         }
     }
 
@@ -405,8 +371,12 @@ impl Session {
     }
 
     pub(super) fn submit(&mut self, partition: u32, request: Request, form: Form, turn: &mut Turn<'_>) {
+        let (acts, form) = form.parted();
         if turn.local.owns(partition) {
             let held = turn.local.serve(&request);
+            if let Some(acts) = acts {
+                acts.noted(&held.result).then(self.hold_back(turn));
+            }
             if let Some(number) = form.number() {
                 turn.tally.note(number, held.after);
             }
@@ -414,7 +384,19 @@ impl Session {
             return;
         }
         let (ticket, reply) = self.expect(form, turn);
-        turn.outbox.push(partition, request, Box::new(move |answer| reply(ticket, vec![answer])));
+        let deliver: Deliver = match acts {
+            None => Box::new(move |answer| reply(ticket, vec![answer])),
+            Some(acts) => {
+                let wake = turn.mailbox.wake.clone();
+                Box::new(move |answer| {
+                    acts.noted(&answer).then(move || {
+                        reply(ticket, vec![answer]);
+                        wake();
+                    });
+                })
+            }
+        };
+        turn.outbox.push(partition, request, deliver);
     }
 
     /// Leaves a request for a partition, also for one of this thread: its answer may take long, and others are served
@@ -428,54 +410,6 @@ impl Session {
             wake();
         };
         turn.shared.engine.submit(partition, requests, Box::new(answer));
-    }
-
-    /// Reserves a slot in the output and returns the function that fills it from any thread.
-    pub(super) fn expect(
-        &mut self,
-        form: Form,
-        turn: &mut Turn<'_>,
-    ) -> (u64, impl Fn(u64, Answers) + Send + Sync + use<>) {
-        let ticket = self.reserve(form, turn);
-        let (mailbox, token, session) = (turn.mailbox.clone(), turn.token, self.id);
-        let reply = move |ticket, answers| {
-            let answer = Arrival::Answers(answers);
-            // The connection's owner may be gone; then nobody waits.
-            let _ = mailbox.sender.send(Arrived { token, session, ticket, answer });
-        };
-        (ticket, reply)
-    }
-
-    /// Reserves a slot in the output.
-    fn reserve(&mut self, form: Form, turn: &mut Turn<'_>) -> u64 {
-        self.tickets += 1;
-        turn.output.expect(self.tickets);
-        let form = match self.permit.take() {
-            Some(permit) => Form::Held { _permit: Arc::new(permit), form: form.into() },
-            None => form,
-        };
-        self.expected.push(Expected { ticket: self.tickets, form, begun: turn.tally.begun() });
-        self.tickets
-    }
-
-    /// Fills the slot that was reserved for an answer.
-    pub(super) fn arrive(&mut self, arrived: Arrived, output: &mut Output, tally: &Tally) {
-        if matches!(arrived.answer, Arrival::News) {
-            return self.tell_news(output);
-        }
-        let Some(at) = self.expected.iter().position(|its| its.ticket == arrived.ticket) else { return };
-        let Expected { ticket, form, begun } = self.expected.swap_remove(at);
-        self.aside = self.aside.filter(|aside| *aside != ticket);
-        match arrived.answer {
-            Arrival::Answers(answers) => {
-                if let Some(number) = form.number() {
-                    tally.note_answer(number, begun, Instant::now());
-                }
-                output.fulfil(ticket, self.protocol, |replies| form.write(replies, &answers));
-            }
-            Arrival::Written(reply) => output.fulfil_with(ticket, reply),
-            Arrival::News => {}
-        }
     }
 }
 

@@ -55,11 +55,16 @@ impl Access {
         (!records.is_empty()).then(|| Acts { log: self.audit.clone(), records })
     }
 
-    /// Records an act that is no command of the table.
-    pub fn note_act(&self, caller: Option<&Caller>, address: IpAddr, what: &str, outcome: &str) {
-        if self.audit.is_on() {
-            self.audit.note(self.act(caller, address, what, outcome));
-        }
+    /// An act that is no command of the table; none if nothing is recorded.
+    pub fn other_act(
+        &self,
+        caller: Option<&Caller>,
+        address: IpAddr,
+        what: &str,
+        outcome: &str,
+    ) -> Option<Noted> {
+        let records = || vec![self.act(caller, address, what, outcome)];
+        self.audit.is_on().then(|| Noted { log: self.audit.clone(), records: records() })
     }
 
     fn act(&self, caller: Option<&Caller>, address: IpAddr, what: &str, outcome: &str) -> Record {
@@ -119,32 +124,66 @@ impl Acts {
         is_administrative(spec)
     }
 
-    /// Records what became of them.
-    pub fn note(&self, answer: &Result<Receipt, Failure>) {
+    /// What is recorded of them, by what became of them.
+    #[must_use]
+    pub fn noted(&self, answer: &Result<Receipt, Failure>) -> Noted {
         match answer {
-            Ok(receipt) => self.note_receipt(receipt),
-            Err(failure) => self.note_code(failure.outcome().code.word()),
+            Ok(receipt) => self.noted_receipt(receipt),
+            Err(failure) => self.noted_code(failure.outcome().code.word()),
         }
     }
 
     /// The same, where there is a receipt.
-    pub fn note_receipt(&self, receipt: &Receipt) {
+    #[must_use]
+    pub fn noted_receipt(&self, receipt: &Receipt) -> Noted {
         // Where something happened, the log of events has it.
         let is_logged = receipt.outcome.is_applied() && receipt.sequence_first > 0;
-        for record in &self.records {
-            self.log.note(Record {
-                outcome: receipt.outcome.code.word().to_owned(),
-                partition: is_logged.then_some(receipt.partition),
-                sequence: is_logged.then_some(receipt.sequence_first),
-                ..record.clone()
-            });
-        }
+        self.each(|record| Record {
+            outcome: receipt.outcome.code.word().to_owned(),
+            partition: is_logged.then_some(receipt.partition),
+            sequence: is_logged.then_some(receipt.sequence_first),
+            ..record.clone()
+        })
     }
 
     /// The same, where there is a code only.
-    pub fn note_code(&self, code: &str) {
-        for record in &self.records {
-            self.log.note(Record { outcome: code.to_owned(), ..record.clone() });
-        }
+    #[must_use]
+    pub fn noted_code(&self, code: &str) -> Noted {
+        self.each(|record| Record { outcome: code.to_owned(), ..record.clone() })
+    }
+
+    fn each(&self, record: impl Fn(&Record) -> Record) -> Noted {
+        Noted { log: self.log.clone(), records: self.records.iter().map(record).collect() }
+    }
+}
+
+/// Records of acts, of which it is known what became of them.
+#[derive(Debug)]
+#[must_use = "they are not recorded yet"]
+pub struct Noted {
+    log: AuditLog,
+    records: Vec<Record>,
+}
+
+impl Noted {
+    /// Records them, and does something once they are on the disk: with it the caller may be answered. It is done on
+    /// another thread and must not block.
+    pub fn then(self, then: impl FnOnce() + Send + 'static) {
+        self.log.note_then(self.records, then);
+    }
+
+    /// Records them, without anything that waits for it.
+    pub fn keep(self) {
+        self.then(|| ());
+    }
+
+    /// Records them, and waits until they are on the disk.
+    pub fn keep_and_wait(self) {
+        let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+        self.then(move || {
+            let _ = sender.send(());
+        });
+        // If the writer is gone, nothing is recorded any more.
+        let _ = receiver.recv();
     }
 }

@@ -36,7 +36,7 @@ use scarce_core::types::TimeMs;
 use scarce_engine::clock::{Clock as _, ClockStart, STEADY_SPAN, SystemTimeSource, TrustedClock};
 
 pub use access::{Access, Login};
-pub use auditing::{Acts, Denied};
+pub use auditing::{Acts, Denied, Noted};
 pub use bounded::Bounded;
 pub use caller::{Caller, Grant, USED_MS};
 pub use certificate::{CertificateFacts, Validity};
