@@ -139,6 +139,57 @@ fn the_trace_of_a_command_and_of_a_request_goes_on_to_the_events() {
     assert_eq!(code, Some(0), "{told}{said}");
 }
 
+#[test]
+fn waiting_rooms_guard_against_commands_from_the_topic() {
+    let kafka = Kafka::start(&KafkaOptions::new().in_memory()).unwrap();
+    let (brokers, folder) = (kafka.brokers(), tempfile::TempDir::new().unwrap());
+    let rooms = folder.path().join("rooms.toml");
+    let sale = "[[room]]\nname = \"sale\"\nresources = [\"hot-*\"]\nrate = \"1/h\"\n";
+    std::fs::write(&rooms, sale).unwrap();
+    let guarded = ["--kafka-commands", "--waiting-rooms", rooms.to_str().unwrap()];
+    let server = Server::fresh(&[&["--kafka", &brokers, "--kafka-create-topics"], &guarded[..]].concat());
+    let topics = || run(&["dead-letters", "list", "--kafka", &brokers]).0 == Some(0);
+    wait_until("the topics are there", topics);
+    for sku in ["hot-1", "cold"] {
+        assert_eq!(server.socket().call(&["STOCK.CREATE", sku, "9"]), "[1 9]");
+    }
+    let join = |user: &str| {
+        let body = serde_json::json!({ "user": user });
+        let joined = server.http().post("/v1/waiting-rooms/sale/tickets", &body).json();
+        joined["ticket"].as_str().unwrap().to_owned()
+    };
+    let (admitted, waits) = (join("u1"), join("u2"));
+    let producer: BaseProducer = ClientConfig::new().set("bootstrap.servers", &brokers).create().unwrap();
+    let take = |id: &str, sku: &str, user: &str, ticket: Option<&str>| {
+        let value = serde_json::json!({
+            "command": "STOCK.TAKE", "arguments": { "sku": sku, "quantity": 1, "owner": user }, "id": id
+        });
+        let value = value.to_string();
+        let header = |value| Header { key: "scarce-ticket", value: Some(value) };
+        let headers = ticket.map_or_else(OwnedHeaders::new, |ticket| OwnedHeaders::new().insert(header(ticket)));
+        let record = BaseRecord::to("scarce.commands.v1").key("one").payload(&value).headers(headers);
+        producer.send(record).map_err(|(error, _)| error).unwrap();
+    };
+    take("none", "hot-1", "u1", None);
+    take("early", "hot-1", "u2", Some(&waits));
+    take("others", "hot-1", "u3", Some(&admitted));
+    take("good", "hot-1", "u1", Some(&format!("{waits}, {admitted}")));
+    take("free", "cold", "u3", None);
+    producer.flush(PATIENCE).unwrap();
+    let available = |sku: &str| server.http().get(&format!("/v1/stock/{sku}")).json()["available"].as_i64();
+    wait_until("what is not guarded was taken", || available("cold") == Some(8));
+    wait_until("so was what there is a ticket for", || available("hot-1") == Some(8));
+    let mut letters = Vec::new();
+    wait_until("the others are dead letters", || {
+        letters = json_lines(&run(&["dead-letters", "list", "--json", "--kafka", &brokers]).1);
+        letters.len() >= 3
+    });
+    let said = serde_json::to_string(&letters).unwrap();
+    assert_eq!((letters.len(), said.matches("\"NOT_ADMITTED\"").count()), (3, 3), "{said}");
+    assert!(said.contains("admits 'u2' in 3") && said.contains("wants a ticket of 'u3'"), "{said}");
+    server.stop();
+}
+
 /// The topic is deleted and created again while the server writes to it.
 fn begin_again_in_a_new_topic(kafka: &Kafka) {
     const TOPIC: &str = "again.events.v1";

@@ -87,6 +87,37 @@ fn a_redis_client_calls_registered_scripts_by_name_version_and_digest() {
     });
 }
 
+/// What a script cannot do no caller can do through it: it reaches no command, also none that a waiting room guards.
+#[test]
+fn no_script_executes_a_command() {
+    let (redis, folder) = (redis_server(&[]), TempDir::new().unwrap());
+    let url = redis.url();
+    let rooms = folder.path().join("rooms.toml");
+    std::fs::write(&rooms, "[[room]]\nname = \"sale\"\nresources = [\"hot\"]\nrate = \"1/h\"\n").unwrap();
+    let engine = ["--engine", "redis", "--redis-url", &url, "--redis-scripts", "run"];
+    let server = Server::fresh(&[&engine[..], &["--waiting-rooms", rooms.to_str().unwrap()]].concat());
+    assert_eq!(server.socket().call(&["STOCK.CREATE", "hot", "5"]), "[1 5]");
+    assert!(server.socket().call(&["STOCK.TAKE", "hot", "1", "u"]).contains("NOT_ADMITTED"));
+    let functions: Vec<Value> = redis.ask(&["FUNCTION", "LIST"]).unwrap();
+    let listed = format!("{functions:?}");
+    let function = listed.split('"').find(|word| word.starts_with("scarce")).unwrap().to_owned();
+    for (name, text) in [
+        ("direct", "return redis.call('STOCK.TAKE', 'hot', '1', 'u')".to_owned()),
+        ("through", format!("return redis.call('FCALL', '{function}', '0', 'STOCK.TAKE hot 1 u')")),
+        ("digest", format!("return redis.call('EVALSHA', '{}', '0')", "0".repeat(40))),
+        ("text", "return redis.call('EVAL', 'return 1', '0')".to_owned()),
+    ] {
+        load(folder.path(), &url, &[name], &text);
+        wait_until("the server knows the script", || {
+            !refused(&server, &["FCALL", name, "1", "hot"]).starts_with("NOSCRIPT")
+        });
+        let said = refused(&server, &["FCALL", name, "1", "hot"]);
+        let is_denied = said.contains("not allowed from script") || said.contains("Unknown Redis command");
+        assert!(is_denied, "{name}: {said}");
+    }
+    assert!(server.socket().call(&["STOCK.GET", "hot"]).contains("available 5"), "nothing was taken");
+}
+
 /// Three versions of two names, in the metrics and for the doctor.
 fn see_how_full_it_is(server: &Server, url: &str, folder: &Path) {
     let figures = ["versions 3", "versions_max 1000", "bytes_max 16777216", "names 2", "names_max 10000"];

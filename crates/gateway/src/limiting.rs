@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::{ArcSwapOption, Guard};
+use scarce_core::command::Command;
 use scarce_core::types::TimeMs;
-use scarce_limits::rooms::{Room, Rooms, Ticket, TicketKey, TicketStatus};
+use scarce_limits::rooms::{NotAdmitted, Room, Rooms, TICKETS_MAX, Ticket, TicketKey, TicketStatus};
 use scarce_limits::{Limits, Rule};
 
 /// The limits in effect, on all ports together.
@@ -102,6 +103,24 @@ impl Limiting {
     /// Reads a ticket's text. `None` if it is no ticket of this deployment.
     pub fn read_ticket(&self, text: &str) -> Option<Ticket> {
         self.ticket_key.get()?.read(text)
+    }
+
+    /// Whether commands that were sent at a time, with the texts of these tickets, may be executed now.
+    ///
+    /// # Errors
+    /// The room that guards one of them.
+    pub fn check_sent(
+        &self,
+        commands: &[Command],
+        tickets: &str,
+        (sent_ms, now_ms): (TimeMs, TimeMs),
+    ) -> Result<(), Box<NotAdmitted>> {
+        let rooms = self.rooms.load();
+        let Some(rooms) = &*rooms else { return Ok(()) };
+        let texts = tickets.split(',').map(str::trim).take(TICKETS_MAX);
+        let tickets: Vec<Ticket> = texts.filter_map(|text| self.read_ticket(text)).collect();
+        let mut commands = commands.iter();
+        commands.try_for_each(|command| rooms.check_sent(command, &tickets.iter(), (sent_ms, now_ms)))
     }
 
     /// Where a ticket stands. `None` if its room is no longer there.

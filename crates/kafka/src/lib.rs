@@ -22,7 +22,7 @@ mod time;
 mod topic_id;
 mod topics;
 
-pub use commands::Commands;
+pub use commands::{Admission, Commands};
 pub use error::KafkaError;
 pub use events::{EventTopic, EventWriter};
 pub use settings::{Compression, KafkaSettings, Topics};

@@ -55,7 +55,7 @@ pub struct Reason {
 
 impl Reason {
     /// All codes.
-    pub const CODES: [&'static str; 9] = [
+    pub const CODES: [&'static str; 10] = [
         "EMPTY",
         "TOO_LARGE",
         "STRUCTURED_MODE",
@@ -63,6 +63,7 @@ impl Reason {
         "ID_MISSING",
         "ID_MISMATCH",
         "INVALID",
+        "NOT_ADMITTED",
         "ID_EXPIRED",
         "UNAVAILABLE",
     ];

@@ -10,6 +10,7 @@ use scarce_engine::clock::wall_ms;
 use scarce_engine::{Engine, Request};
 use scarce_outflow::Traces;
 
+use super::Admission;
 use super::intake::{self, Head, Raw, Taken};
 use super::lane::{Item, Lane};
 use super::ledger::{Ledger, Reached};
@@ -58,14 +59,20 @@ impl Flow {
     }
 
     /// Begins a message.
-    pub(crate) fn begin(&mut self, offset: i64, raw: Raw, engine: &dyn Engine) -> Begun {
+    pub(crate) fn begin(
+        &mut self,
+        offset: i64,
+        raw: Raw,
+        (engine, admission): (&dyn Engine, &Admission),
+    ) -> Begun {
         if !self.ledger.begin(offset, raw.mark()) {
             return Begun::Again;
         }
         let bytes = raw.bytes();
         self.bytes += bytes;
         self.sizes.insert(offset, bytes);
-        match intake::take(&raw, engine.partitions(), engine.secret()) {
+        let taken = intake::take(&raw, engine.partitions(), engine.secret());
+        match taken.and_then(|taken| intake::admit(taken, &raw, admission)) {
             Ok(Taken::Ask(head, mut envelope)) => {
                 if let Some(trace) = head.trace() {
                     Traces::of_process().note("", head.operation.as_str(), trace);

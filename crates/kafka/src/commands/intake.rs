@@ -12,6 +12,7 @@ use scarce_engine::engine::partition_of;
 use scarce_outflow::{TRACEPARENT, TraceParent};
 use xxhash_rust::xxh3::Xxh3;
 
+use super::{Admission, Arriving};
 use crate::cloud_event::header;
 
 /// The maximum size of a command in bytes, as over HTTP.
@@ -26,6 +27,9 @@ const HEADERS_BYTES_MAX: usize = 16 << 10;
 pub const CORRELATION_HEADERS: [&str; 2] = ["traceparent", "tracestate"];
 /// See [`CORRELATION_HEADERS`].
 pub const CORRELATION_PREFIXES: [&str; 2] = ["correlation-", "reply-"];
+
+/// The header that shows tickets of waiting rooms, with commas between them.
+pub const TICKET_HEADER: &str = "scarce-ticket";
 
 /// A header as it arrived.
 pub(crate) type RawHeader = (String, Option<Vec<u8>>);
@@ -166,6 +170,25 @@ pub(crate) fn take(raw: &Raw, partitions: u32, secret: &[u8; 32]) -> Result<Take
         Ok(envelope) => Ok(Taken::Ask(head, Box::new(envelope))),
         Err(error) => Err(invalid(&Misshapen::from(error))),
     }
+}
+
+/// Whether what the engine is to decide may be executed.
+///
+/// # Errors
+/// Why it becomes a dead letter.
+pub(crate) fn admit(taken: Taken, raw: &Raw, admission: &Admission) -> Result<Taken, Reason> {
+    if let Taken::Ask(_, envelope) = &taken {
+        let header = raw.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(TICKET_HEADER));
+        let tickets = header.and_then(|(_, value)| std::str::from_utf8(value.as_deref()?).ok());
+        let arriving = Arriving {
+            commands: envelope.commands(),
+            tickets: tickets.unwrap_or_default(),
+            sent_ms: raw.timestamp.and_then(|sent| TimeMs::try_from(sent).ok()),
+        };
+        admission(arriving)
+            .map_err(|text| reason(Stage::Command, "NOT_ADMITTED", Some(TICKET_HEADER), text))?;
+    }
+    Ok(taken)
 }
 
 /// The checks that do not need the value parsed.

@@ -24,12 +24,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use rdkafka::consumer::{Consumer, StreamConsumer};
+use scarce_core::command::Command;
+use scarce_core::types::TimeMs;
 use scarce_engine::Engine;
 use scarce_outflow::Backoff;
 use tokio::sync::{mpsc, watch};
 
 pub use figures::Figures;
-pub use intake::{CORRELATION_HEADERS, CORRELATION_PREFIXES, VALUE_BYTES_MAX};
+pub use intake::{CORRELATION_HEADERS, CORRELATION_PREFIXES, TICKET_HEADER, VALUE_BYTES_MAX};
 pub use replay::{Choice, Replayed, replay};
 
 use crate::membership::Membership;
@@ -45,6 +47,20 @@ const DEAD_LETTER_PARTITIONS: u32 = 1;
 /// How long to wait before commands or outcomes that failed are retried.
 const RETRIES: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(5));
 
+/// Commands of a message, before the engine has them.
+#[derive(Clone, Copy, Debug)]
+pub struct Arriving<'a> {
+    /// The commands.
+    pub commands: &'a [Command],
+    /// What the header [`TICKET_HEADER`] says: tickets of waiting rooms, with commas between them.
+    pub tickets: &'a str,
+    /// When the message was sent; it says so itself, or the broker does.
+    pub sent_ms: Option<TimeMs>,
+}
+
+/// Says whether commands may be executed, and otherwise why not. It must say the same whenever a message comes again.
+pub type Admission = Arc<dyn Fn(Arriving<'_>) -> Result<(), String> + Send + Sync>;
+
 /// The running consumer of commands. Dropping it abandons the commands in progress; they come again at the
 /// next start.
 pub struct Commands {
@@ -59,6 +75,18 @@ impl Commands {
     /// # Errors
     /// When no broker answers, or a topic is missing or wrong and may not be created.
     pub async fn start(settings: &KafkaSettings, engine: Arc<dyn Engine>) -> Result<Self, KafkaError> {
+        Self::start_guarded(settings, engine, Arc::new(|_: Arriving<'_>| Ok(()))).await
+    }
+
+    /// The same, where not every command may be executed.
+    ///
+    /// # Errors
+    /// As [`Commands::start`].
+    pub async fn start_guarded(
+        settings: &KafkaSettings,
+        engine: Arc<dyn Engine>,
+        admission: Admission,
+    ) -> Result<Self, KafkaError> {
         let partitions = engine.partitions();
         let wanted = |topic, partitions, exactly| Wanted { topic, partitions, exactly };
         let topics = &settings.topics;
@@ -72,6 +100,7 @@ impl Commands {
         let work = Work {
             settings: Arc::new(settings.clone()),
             engine,
+            admission,
             publisher: Publisher::new(settings)?,
             figures: figures.clone(),
         };

@@ -18,6 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use super::Admission;
 use super::figures::Figures;
 use super::flow::{Begun, Flow};
 use super::gaps::Gaps;
@@ -72,6 +73,7 @@ pub(crate) enum Ending {
 pub(crate) struct Work {
     pub(crate) settings: Arc<KafkaSettings>,
     pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) admission: Admission,
     pub(crate) publisher: Publisher,
     pub(crate) figures: Arc<Figures>,
 }
@@ -303,7 +305,8 @@ impl<'a> Run<'a> {
         if let Some(skipped) = flow.skipped_before(message.offset()) {
             self.gaps.note(partition, skipped);
         }
-        let begun = flow.begin(message.offset(), Raw::of(message), &*self.work.engine);
+        let begun =
+            flow.begin(message.offset(), Raw::of(message), (&*self.work.engine, &self.work.admission));
         let source = self.place(partition, message.offset());
         let (settings, figures) = (&self.work.settings, &self.work.figures);
         let record = match begun {

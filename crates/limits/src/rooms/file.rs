@@ -1,6 +1,7 @@
 //! The file of waiting rooms.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::time::Duration;
 
 use scarce_access::{Kind, Pattern};
 use serde::Deserialize;
@@ -53,6 +54,9 @@ pub struct Room {
     pub kinds: Vec<Kind>,
     /// How many it admits.
     pub rate: Rate,
+    /// How many servers admit at this rate together, each its part of it.
+    #[serde(default)]
+    pub servers: Option<NonZeroU32>,
     /// For how many seconds a ticket is good once its time has come.
     #[serde(default)]
     pub admission_s: Option<NonZeroU64>,
@@ -80,7 +84,12 @@ impl Room {
         self.resources.iter().any(|pattern| pattern.covers(id))
     }
 
-    /// How many it admits in a time.
+    /// The time between two that this server admits.
+    pub(super) fn period(&self) -> Duration {
+        self.rate.period().saturating_mul(self.servers.map_or(1, NonZeroU32::get))
+    }
+
+    /// How many are admitted in a time, by all servers.
     pub(super) fn places(&self, wait_ms: u64) -> u64 {
         let period_ns = u64::try_from(self.rate.period().as_nanos()).unwrap_or(u64::MAX);
         wait_ms.saturating_mul(1_000_000).div_ceil(period_ns.max(1))

@@ -116,7 +116,7 @@ impl Rooms {
     pub fn join(&self, name: &str, user: &str, now_ms: TimeMs) -> Option<Ticket> {
         let Opened { room, schedule } = self.find(name)?;
         let users_max = USERS_MAX / self.rooms.len().max(1);
-        let admit_ms = schedule.join(user, now_ms, room.rate.period(), room.admission_ms(), users_max);
+        let admit_ms = schedule.join(user, now_ms, room.period(), room.admission_ms(), users_max);
         Some(Ticket { room: room.name.clone(), user: user.to_owned(), admit_ms })
     }
 
@@ -147,6 +147,20 @@ impl Rooms {
         tickets: &(impl Iterator<Item = &'a Ticket> + Clone),
         now_ms: TimeMs,
     ) -> Result<(), Box<NotAdmitted>> {
+        self.check_sent(command, tickets, (now_ms, now_ms))
+    }
+
+    /// The same for a command that was sent at the first time and is looked at at the second one: a ticket need only have been
+    /// good at some time between, so that what was admitted once is admitted whenever it is looked at again.
+    ///
+    /// # Errors
+    /// The room that guards it.
+    pub fn check_sent<'a>(
+        &self,
+        command: &Command,
+        tickets: &(impl Iterator<Item = &'a Ticket> + Clone),
+        (sent_ms, now_ms): (TimeMs, TimeMs),
+    ) -> Result<(), Box<NotAdmitted>> {
         let its = self.commands.get(usize::from(command.spec().number));
         for opened in its.into_iter().flatten().filter_map(|at| self.rooms.get(*at)) {
             let mut is_guarded = false;
@@ -157,7 +171,9 @@ impl Rooms {
             let (room, user) = (&opened.room.name, user_of(command));
             let fit = tickets.clone().filter(|ticket| ticket.room == *room && ticket.user == user);
             let places: Vec<TicketStatus> = fit.filter_map(|ticket| self.place(ticket, now_ms)).collect();
-            if !places.iter().any(|place| place.is_admitted) {
+            let was_good =
+                |place: &TicketStatus| place.wait_ms == 0 && sent_ms.min(now_ms) < place.expires_ms;
+            if !places.iter().any(was_good) {
                 let waits = places.iter().map(|place| place.wait_ms).filter(|wait_ms| *wait_ms > 0);
                 return Err(NotAdmitted { room: room.clone(), user, wait_ms: waits.min() }.into());
             }
@@ -240,6 +256,13 @@ mod tests {
         let other = check("STOCK.TAKE hot-1 1 u3", &tickets, 1_100).expect_err("it has none");
         assert_eq!((other.user.as_str(), other.wait_ms), ("u3", None));
         assert!(check("STOCK.TAKE hot-1 1 u1", &tickets, 61_000).is_err(), "its time is over");
+        let sent = |at| rooms.check_sent(&command("STOCK.TAKE hot-1 1 u2"), &tickets.iter(), at);
+        assert!(sent((500, 1_100)).is_ok(), "its time came while it was on its way");
+        assert!(
+            sent((61_099, 999_999)).is_ok() && sent((61_100, 999_999)).is_err(),
+            "it was good when it was sent"
+        );
+        assert!(sent((999_999, 1_099)).is_err(), "a time to come counts for nothing");
         for free in ["STOCK.TAKE sku-1 1 u3", "STOCK.GET hot-1", "STOCK.CONFIRM hot-1 r", "STOCK.CLOSE hot-1"]
         {
             assert_eq!(check(free, &[], 1_000), Ok(()), "{free}");
@@ -279,6 +302,14 @@ mod tests {
         let again = rooms(&SALE.replace("10/s", "100/s"), Some(&one));
         assert_eq!(again.join("sale", "u29", 1_000), Some(tickets[29].clone()), "it keeps its place");
         assert_eq!(again.join("sale", "late", 1_000).map(|ticket| ticket.admit_ms), Some(4_000));
+        let shared = rooms(&SALE.replace("admission_s", "servers = 4\nadmission_s"), None);
+        let moments = ["a", "b"].map(|user| shared.join("sale", user, 1_000).expect("a ticket"));
+        assert_eq!(moments.each_ref().map(|ticket| ticket.admit_ms), [1_000, 1_400], "a quarter of the rate");
+        assert_eq!(
+            shared.place(&moments[1], 1_000).map(|place| place.place),
+            Some(4),
+            "others are before it elsewhere"
+        );
         let none = rooms("", Some(&again));
         let back = rooms(SALE, Some(&none)).join("sale", "later", 1_000).map(|ticket| ticket.admit_ms);
         assert_eq!(back, Some(4_010), "it was not in the file for a while");

@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use scarce_core::event::Position;
 use scarce_engine::Engine;
+use scarce_gateway::{Limiting, steady_ms};
 use scarce_gateway_http::{CommandCounter, CommandCounts};
+use scarce_kafka::commands::Arriving;
 use scarce_kafka::events::TopicCopy;
-use scarce_kafka::{Commands, EventTopic, EventWriter, KafkaSettings, Topics};
+use scarce_kafka::{Admission, Commands, EventTopic, EventWriter, KafkaSettings, Topics};
+use scarce_limits::rooms::NotAdmitted;
 use scarce_outflow::{Backoff, Batch, Consumer, HeldStretch, LogCopy, Outflow, Start, Trouble};
 use scarce_settings::{Password, ServerSettings};
 use tokio::sync::{OnceCell, watch};
@@ -32,10 +35,28 @@ pub(super) fn start(
     let Some(kafka) = settings_of(&**engine, settings) else { return Ok((None, None)) };
     let events = Events::new(&kafka, engine.partitions());
     let outflow = serve.run(KAFKA, Start::Oldest, BATCH_BYTES, |partition| events.consumer(partition));
-    let taking = settings
-        .kafka_commands
-        .then(|| serve.runtime.spawn(take_commands(kafka, engine.clone(), counter.clone(), ended.clone())));
+    let take = |admission| take_commands((kafka, admission), engine.clone(), counter.clone(), ended.clone());
+    let taking =
+        settings.kafka_commands.then(|| serve.runtime.spawn(take(admission(serve.limiting.clone()))));
     Ok((Some(outflow), taking))
+}
+
+/// Waiting rooms guard resources against commands from Kafka, too.
+fn admission(limiting: Arc<Limiting>) -> Admission {
+    Arc::new(move |arriving: Arriving<'_>| {
+        let now_ms = steady_ms();
+        let sent_ms = arriving.sent_ms.unwrap_or(now_ms);
+        let checked = limiting.check_sent(arriving.commands, arriving.tickets, (sent_ms, now_ms));
+        checked.map_err(|refused| {
+            let NotAdmitted { room, user, wait_ms } = *refused;
+            match wait_ms {
+                Some(wait_ms) => format!("the waiting room '{room}' admits '{user}' in {wait_ms} ms; send it again then"),
+                None => format!(
+                    "the waiting room '{room}' wants a ticket of '{user}' that was good when this was sent; send one along"
+                ),
+            }
+        })
+    })
 }
 
 /// The Kafka settings of an engine's deployment, if Kafka is configured.
@@ -131,7 +152,7 @@ impl Consumer for EventsConsumer {
 
 /// Consumes commands until asked to stop; starts as soon as a broker answers, and then reports its metrics.
 async fn take_commands(
-    settings: KafkaSettings,
+    (settings, admission): (KafkaSettings, Admission),
     engine: Arc<dyn Engine>,
     counter: CommandCounter,
     mut ending: watch::Receiver<bool>,
@@ -139,7 +160,7 @@ async fn take_commands(
     let mut backoff = Backoff::new(RETRY_DELAYS.0, RETRY_DELAYS.1);
     let mut told = String::new();
     let commands = loop {
-        match Commands::start(&settings, engine.clone()).await {
+        match Commands::start_guarded(&settings, engine.clone(), admission.clone()).await {
             Ok(commands) => break commands,
             Err(error) => {
                 let reason = error.to_string();

@@ -20,6 +20,7 @@ use scarce_delivery::{Delivery, DeliveryError, Workers};
 use scarce_engine::consumers::ConsumerName;
 use scarce_engine::random::{self, hex};
 use scarce_engine::{Engine, Log};
+use scarce_gateway::Limiting;
 use scarce_gateway_http::{BackupStatus, CommandCounter, Flows, HealthSeen, Reconciliations};
 use scarce_mirror::{Mirror, MirrorError};
 use scarce_outflow::{Outflow, Plan, Start};
@@ -104,13 +105,18 @@ impl Pipeline {
     ///
     /// # Errors
     /// When one cannot be started at all; errors that can be fixed while the server runs are retried.
-    pub fn start(engine: &Arc<dyn Engine>, settings: &ServerSettings) -> Result<Self, PipelineError> {
+    pub fn start(
+        engine: &Arc<dyn Engine>,
+        settings: &ServerSettings,
+        limiting: &Arc<Limiting>,
+    ) -> Result<Self, PipelineError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(THREADS)
             .thread_name("outflow")
             .enable_all()
             .build()?;
-        let serve = Serve { runtime: &runtime, log: engine.clone(), holder: holder()? };
+        let holder = holder()?;
+        let serve = Serve { runtime: &runtime, log: engine.clone(), holder, limiting: limiting.clone() };
         let projection = projection(&**engine, settings)?;
         let mut outflows = Vec::new();
         if let Some(projection) = &projection {
@@ -194,6 +200,9 @@ struct Serve<'a> {
     runtime: &'a Runtime,
     log: Arc<dyn Log>,
     holder: String,
+    /// What commands from elsewhere have to pass.
+    #[cfg_attr(not(feature = "kafka"), expect(dead_code, reason = "only Kafka brings commands"))]
+    limiting: Arc<Limiting>,
 }
 
 impl Serve<'_> {

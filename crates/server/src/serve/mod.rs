@@ -188,7 +188,7 @@ impl Server {
                 started
             }
         };
-        let pipeline = Arc::new(Pipeline::start(&started.engine, settings)?);
+        let pipeline = Arc::new(Pipeline::start(&started.engine, settings, &access.limiting)?);
         let (ending, encryption) = (ports.ending(), ports.encryption());
         let push = ports.push(&started.engine);
         *ending.http.lock().unwrap_or_else(PoisonError::into_inner) =
