@@ -12,9 +12,11 @@ mod folder;
 mod log;
 mod read;
 mod record;
+mod sent;
 
 pub use acts::is_administrative;
 pub use folder::{Bounds, Folder};
 pub use log::{AuditFigures, AuditLog};
 pub use read::{Filter, Page, Position};
 pub use record::{Kind, Record, Who};
+pub use sent::Sent;

@@ -85,6 +85,8 @@ impl Filter {
 pub struct Page {
     /// The records that were wanted.
     pub records: Vec<Record>,
+    /// Behind each of them.
+    pub ends: Vec<Position>,
     /// Behind the last one that was looked at.
     pub next: Position,
     /// Whether there is more to look at now.
@@ -114,7 +116,10 @@ impl Folder {
                 }
                 left = left.saturating_sub(bytes);
                 page.next.offset += bytes;
-                page.records.extend(read(&line).filter(|record| filter.wants(record)));
+                if let Some(record) = read(&line).filter(|record| filter.wants(record)) {
+                    page.records.push(record);
+                    page.ends.push(page.next);
+                }
             }
         }
         Ok(page)

@@ -165,7 +165,8 @@ impl Record {
     }
 
     /// As a line of a file.
-    pub(crate) fn to_line(&self) -> String {
+    #[must_use]
+    pub fn to_line(&self) -> String {
         // It has no maps with keys that are no texts, so that it can always be written.
         let mut line = serde_json::to_string(self).unwrap_or_default();
         line.push('\n');

@@ -102,6 +102,64 @@ fn commands_come_from_kafka_and_events_go_through_it_into_a_database() {
     list_what_was_lost(&brokers);
 }
 
+/// The values and the ids of a topic's messages.
+fn messages(brokers: &str, topic: &str) -> Vec<(String, String)> {
+    let consumer: BaseConsumer =
+        ClientConfig::new().set("bootstrap.servers", brokers).set("group.id", "audit").create().unwrap();
+    let Ok((first, end)) = consumer.fetch_watermarks(topic, 0, PATIENCE) else { return Vec::new() };
+    let mut from = TopicPartitionList::new();
+    from.add_partition_offset(topic, 0, Offset::Offset(first)).unwrap();
+    consumer.assign(&from).unwrap();
+    let read = |_| {
+        let message = consumer.poll(PATIENCE)?.ok()?;
+        let id = message.headers()?.iter().find(|header| header.key == "ce_id")?.value?;
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        Some((text(message.payload()?), text(id)))
+    };
+    (first..end).map_while(read).collect()
+}
+
+/// Also what is recorded while no broker can be reached, and beside the server; killed in between, it goes on where it was.
+#[test]
+fn the_audit_log_goes_to_a_topic_in_order_and_nothing_of_it_is_missing() {
+    let data = tempfile::TempDir::new().unwrap();
+    let act = |server: &Server, name: &str| {
+        assert_eq!(server.socket().call(&["STOCK.CREATE", name, "1"]), "[1 1]");
+    };
+    let options = ["--kafka-audit", "--kafka-create-topics", "--kafka"];
+    let server = Server::start(data.path(), &[&options[..], &["127.0.0.1:1"]].concat());
+    (0..5).for_each(|n| act(&server, &format!("early-{n}")));
+    server.stop();
+    let kafka = Kafka::start(&KafkaOptions::new().in_memory()).unwrap();
+    let brokers = kafka.brokers();
+    let records = || {
+        let (_, lines, _) = run(&["audit", "--json", "--last", "0", "--data", data.path().to_str().unwrap()]);
+        json_lines(&lines)
+    };
+    for round in 0..3 {
+        let mut server = Server::start(data.path(), &[&options[..], &[&brokers]].concat());
+        (0..700).for_each(|n| act(&server, &format!("r{round}-{n}")));
+        if round < 2 {
+            server.kill();
+            continue;
+        }
+        let folder = data.path().to_str().unwrap();
+        assert_eq!(run(&["keys", "create", "--name", "x", "--scope", "read", "--data", folder]).0, Some(0));
+        let mut sent = Vec::new();
+        wait_until("all of it is in the topic", || {
+            sent = messages(&brokers, "scarce.audit.v1");
+            let ids: std::collections::BTreeSet<&String> = sent.iter().map(|(_, id)| id).collect();
+            ids.len() == records().len() && ids.len() > 2_105
+        });
+        let mut seen = std::collections::BTreeSet::new();
+        sent.retain(|(_, id)| seen.insert(id.clone()));
+        let values: Vec<serde_json::Value> =
+            sent.iter().map(|(value, _)| serde_json::from_str(value).unwrap()).collect();
+        assert_eq!(values, records());
+        server.stop();
+    }
+}
+
 #[test]
 fn the_trace_of_a_command_and_of_a_request_goes_on_to_the_events() {
     const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -166,7 +224,8 @@ fn waiting_rooms_guard_against_commands_from_the_topic() {
         });
         let value = value.to_string();
         let header = |value| Header { key: "scarce-ticket", value: Some(value) };
-        let headers = ticket.map_or_else(OwnedHeaders::new, |ticket| OwnedHeaders::new().insert(header(ticket)));
+        let headers =
+            ticket.map_or_else(OwnedHeaders::new, |ticket| OwnedHeaders::new().insert(header(ticket)));
         let record = BaseRecord::to("scarce.commands.v1").key("one").payload(&value).headers(headers);
         producer.send(record).map_err(|(error, _)| error).unwrap();
     };

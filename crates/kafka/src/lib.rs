@@ -3,12 +3,14 @@
 //!
 //! - [`EventTopic`] writes the log: a [`Consumer`](scarce_outflow::Consumer) for each partition.
 //! - [`events::follow`] reads it back from the topic, for any consumer.
+//! - [`audit::AuditTopic`] takes the records of the audit log.
 //! - [`Commands`] sends the commands of a topic to the engine.
 //!
 //! This crate must not know databases, ports, or which engine it uses.
 //!
 //! Begin reading at [`EventTopic`] for events, at [`Commands`] for commands.
 
+pub mod audit;
 mod client;
 mod cloud_event;
 pub mod commands;

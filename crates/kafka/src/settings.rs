@@ -19,6 +19,8 @@ pub struct Topics {
     pub outcomes: String,
     /// Messages that are not valid commands, with the reason.
     pub dead_letters: String,
+    /// The audit log.
+    pub audit: String,
 }
 
 impl Topics {
@@ -31,6 +33,7 @@ impl Topics {
             commands: topic("commands"),
             outcomes: topic("outcomes"),
             dead_letters: topic("dead-letters"),
+            audit: topic("audit"),
         }
     }
 }

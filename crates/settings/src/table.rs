@@ -269,6 +269,8 @@ settings! {
         "The brokers of Kafka that the log goes out to: HOST:PORT, several with commas between them.";
     kafka_commands: bool, "kafka_commands" = Some("false"), "BOOL" {}
         "Take commands from Kafka too, and answer them there.";
+    kafka_audit: bool, "kafka_audit" = Some("false"), "BOOL" {}
+        "Send the audit log to Kafka too.";
     kafka_prefix: String, "kafka_prefix" = Some("scarce"), "TEXT" {}
         "What the names of the topics begin with.";
     kafka_create_topics: bool, "kafka_create_topics" = Some("false"), "BOOL" {}

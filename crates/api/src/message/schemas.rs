@@ -7,6 +7,7 @@ use scarce_core::outcome::Code;
 use serde_json::{Map, Value, json};
 
 use super::{Reason, Stage};
+use crate::openapi::audit;
 use crate::openapi::batch::{self, BATCH_OPERATIONS_MAX};
 use crate::openapi::event;
 use crate::openapi::schemas::{self, all_required, integer, nullable, object, reference, type_name};
@@ -17,7 +18,8 @@ pub const COMMAND_TYPE: &str = "scarce.command.v1";
 pub const OUTCOME_TYPE: &str = "scarce.outcome.v1";
 /// See [`COMMAND_TYPE`].
 pub const DEAD_LETTER_TYPE: &str = "scarce.dead-letter.v1";
-
+/// See [`COMMAND_TYPE`].
+pub const AUDIT_TYPE: &str = "scarce.audit.v1";
 /// See [`COMMAND_TYPE`].
 pub const RESUMED_TYPE: &str = "scarce.log.resumed.v1";
 
@@ -47,6 +49,7 @@ pub fn all(language: Language) -> Vec<(String, Value)> {
         (COMMAND_TYPE, "A command, or an atomic batch of them.", command()),
         (OUTCOME_TYPE, "What a command was answered.", outcome()),
         (DEAD_LETTER_TYPE, "A command that went no further, and why.", dead_letter()),
+        (AUDIT_TYPE, "A record of the audit log.", audit::record()),
         (RESUMED_TYPE, "The log does not go on from the message before.", resumed()),
     ];
     let others = others.map(|(kind, title, schema)| titled(kind.to_owned(), title, schema));

@@ -16,7 +16,8 @@ fn integer() -> Value {
     json!({ "type": "integer", "minimum": 0, "maximum": 9_007_199_254_740_991_u64 })
 }
 
-fn record() -> Value {
+/// A record, as it is also sent to Kafka.
+pub(crate) fn record() -> Value {
     let text = || json!({ "type": "string" });
     json!({
         "type": "object",

@@ -1,6 +1,6 @@
 //! The `OpenAPI` 3.1 description, generated from the tables of commands, codes and routes.
 
-mod audit;
+pub(crate) mod audit;
 pub(crate) mod batch;
 mod deliveries;
 pub(crate) mod event;

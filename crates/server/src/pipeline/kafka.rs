@@ -16,7 +16,7 @@ use scarce_settings::{Password, ServerSettings};
 use tokio::sync::{OnceCell, watch};
 use tokio::task::JoinHandle;
 
-use super::{KAFKA, PipelineError, Serve};
+use super::{KAFKA, PipelineError, Serve, audit};
 
 /// The first and the longest delay before an unresponsive broker is asked again.
 const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
@@ -31,14 +31,17 @@ pub(super) fn start(
     settings: &ServerSettings,
     counter: &CommandCounter,
     ended: &watch::Receiver<bool>,
-) -> Result<(Option<Outflow>, Option<JoinHandle<()>>), PipelineError> {
-    let Some(kafka) = settings_of(&**engine, settings) else { return Ok((None, None)) };
+) -> Result<(Option<Outflow>, Vec<JoinHandle<()>>), PipelineError> {
+    let Some(kafka) = settings_of(&**engine, settings) else { return Ok((None, Vec::new())) };
+    let auditing = (settings.kafka_audit && settings.audit).then(|| {
+        serve.runtime.spawn(audit::send(crate::serve::audit::folder(settings), kafka.clone(), ended.clone()))
+    });
     let events = Events::new(&kafka, engine.partitions());
     let outflow = serve.run(KAFKA, Start::Oldest, BATCH_BYTES, |partition| events.consumer(partition));
     let take = |admission| take_commands((kafka, admission), engine.clone(), counter.clone(), ended.clone());
     let taking =
         settings.kafka_commands.then(|| serve.runtime.spawn(take(admission(serve.limiting.clone()))));
-    Ok((Some(outflow), taking))
+    Ok((Some(outflow), taking.into_iter().chain(auditing).collect()))
 }
 
 /// Waiting rooms guard resources against commands from Kafka, too.

@@ -9,6 +9,8 @@
 //! engine ◀──▶ commands and outcomes: topics too
 //! ```
 
+#[cfg(feature = "kafka")]
+mod audit;
 mod delivery;
 #[cfg_attr(not(feature = "kafka"), path = "without_kafka.rs")]
 pub mod kafka;

@@ -17,8 +17,8 @@ pub(super) fn start(
     settings: &ServerSettings,
     _counter: &CommandCounter,
     _ended: &watch::Receiver<bool>,
-) -> Result<(Option<Outflow>, Option<JoinHandle<()>>), PipelineError> {
-    if settings.kafka.is_some() { Err(PipelineError::WithoutKafka) } else { Ok((None, None)) }
+) -> Result<(Option<Outflow>, Vec<JoinHandle<()>>), PipelineError> {
+    if settings.kafka.is_some() { Err(PipelineError::WithoutKafka) } else { Ok((None, Vec::new())) }
 }
 
 /// The topic of events cannot be read without Kafka.
