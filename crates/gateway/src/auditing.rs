@@ -125,7 +125,6 @@ impl Acts {
     }
 
     /// What is recorded of them, by what became of them.
-    #[must_use]
     pub fn noted(&self, answer: &Result<Receipt, Failure>) -> Noted {
         match answer {
             Ok(receipt) => self.noted_receipt(receipt),
@@ -134,7 +133,6 @@ impl Acts {
     }
 
     /// The same, where there is a receipt.
-    #[must_use]
     pub fn noted_receipt(&self, receipt: &Receipt) -> Noted {
         // Where something happened, the log of events has it.
         let is_logged = receipt.outcome.is_applied() && receipt.sequence_first > 0;
@@ -147,7 +145,6 @@ impl Acts {
     }
 
     /// The same, where there is a code only.
-    #[must_use]
     pub fn noted_code(&self, code: &str) -> Noted {
         self.each(|record| Record { outcome: code.to_owned(), ..record.clone() })
     }
