@@ -2621,6 +2621,8 @@ func isRefusal(code Code) (is, isKnown bool) {
 		"SCRIPTS_FULL",
 		"SCRIPT_FAILED",
 		"SCRIPT_UNKNOWN",
+		"HEADERS_TOO_LARGE",
+		"REQUEST_TIMEOUT",
 		"KEY_EXISTS",
 		"KEY_REPLACED",
 		"KEY_AMBIGUOUS":

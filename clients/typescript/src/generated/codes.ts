@@ -257,6 +257,8 @@ export const IS_REFUSAL: ReadonlyMap<string, boolean> = new Map([
   ["SCRIPTS_FULL", false],
   ["SCRIPT_FAILED", false],
   ["SCRIPT_UNKNOWN", false],
+  ["HEADERS_TOO_LARGE", false],
+  ["REQUEST_TIMEOUT", false],
   ["KEY_EXISTS", false],
   ["KEY_REPLACED", false],
   ["KEY_AMBIGUOUS", false],

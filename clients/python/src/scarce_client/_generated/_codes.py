@@ -96,6 +96,8 @@ IS_REFUSAL: Mapping[str, bool] = {
     "SCRIPTS_FULL": False,
     "SCRIPT_FAILED": False,
     "SCRIPT_UNKNOWN": False,
+    "HEADERS_TOO_LARGE": False,
+    "REQUEST_TIMEOUT": False,
     "KEY_EXISTS": False,
     "KEY_REPLACED": False,
     "KEY_AMBIGUOUS": False,

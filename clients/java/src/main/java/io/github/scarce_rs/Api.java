@@ -2973,6 +2973,8 @@ public final class Api {
         Map.entry("SCRIPTS_FULL", false),
         Map.entry("SCRIPT_FAILED", false),
         Map.entry("SCRIPT_UNKNOWN", false),
+        Map.entry("HEADERS_TOO_LARGE", false),
+        Map.entry("REQUEST_TIMEOUT", false),
         Map.entry("KEY_EXISTS", false),
         Map.entry("KEY_REPLACED", false),
         Map.entry("KEY_AMBIGUOUS", false));
