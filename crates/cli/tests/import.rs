@@ -124,5 +124,6 @@ fn a_server_that_stays_away_is_given_up() {
     let output = importing.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(4), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("--from-line 2"), "{said}");
+    // The server may have ended between the first line and its answer.
+    assert!(["--from-line 1", "--from-line 2"].iter().any(|line| said.contains(line)), "{said}");
 }

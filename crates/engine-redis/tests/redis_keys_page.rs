@@ -7,7 +7,7 @@ use scarce_engine_redis::records::{META_FIELDS, RECORDS};
 const PAGE: &str = include_str!("../../../docs/redis-keys.md");
 
 /// Keys that no call of the library declares.
-const BESIDE: &[&str] = &["deployment", "scripts", "waited", "consumers", "inputs", "callers"];
+const BESIDE: &[&str] = &["deployment", "scripts", "waited", "consumers", "inputs", "callers", "restoring"];
 
 /// What stands between two texts, of which the first is there.
 fn between<'a>(text: &'a str, first: &str, last: &str) -> &'a str {

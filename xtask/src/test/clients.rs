@@ -64,10 +64,10 @@ pub fn generated(log: &mut Log) -> Ended {
 pub fn schemathesis(log: &mut Log) -> Ended {
     let tests = tests("python-http");
     let python = packages::python(log, &tests)?;
-    // With SQL tables, so that the history routes work.
+    // With SQL tables and deliveries, so that the routes of histories and of operators work.
     let tables = place::fresh("schemathesis-tables")?;
     let url = format!("sqlite://{}", tables.join("log.db").display());
-    let server = Server::scarce_with("schemathesis", &["--sql", &url])?;
+    let server = Server::scarce_with("schemathesis", &["--sql", &url, "--webhooks"])?;
     let mut command = Command::new(python.with_file_name("schemathesis"));
     command.arg("--config-file").arg(tests.join("schemathesis.toml"));
     command.args(["run", &format!("http://{}/openapi.json", server.http)]);

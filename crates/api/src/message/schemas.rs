@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn every_schema_is_one_and_refers_to_nothing_outside() {
         let all = all(Language::English);
-        assert_eq!(all.len(), EVENTS.len() + 4);
+        assert_eq!(all.len(), EVENTS.len() + 5);
         for (kind, schema) in &all {
             let built = jsonschema::options().with_draft(Draft::Draft202012).build(schema);
             assert!(built.is_ok(), "{kind}: {:?}", built.err());

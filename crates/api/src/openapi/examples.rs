@@ -67,6 +67,7 @@ pub const EXAMPLES: &[&str] = &[
     "ORDER.PLACE gold-coins order-1 alice SELL LIMIT 105 10",
     "ORDER.PLACE gold-coins order-2 bob BUY LIMIT 105 4 TIF IOC",
     "ORDER.GET gold-coins order-1",
+    "ORDER.LIST gold-coins OWNER alice",
     "ORDER.REDUCE gold-coins order-1 alice 1",
     "ORDER.REPLACE gold-coins order-1 alice 100 3",
     "MARKET.DEPTH gold-coins LEVELS 10",

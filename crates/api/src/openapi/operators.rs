@@ -135,9 +135,9 @@ impl Route {
             "responses": responses,
         });
         if let Some(schema) = self.body {
-            let is_required = schema.get("required").is_some();
+            // An empty object is enough where nothing is asked: what changes something is always declared as JSON.
             operation["requestBody"] =
-                json!({ "required": is_required, "content": { "application/json": { "schema": schema } } });
+                json!({ "required": true, "content": { "application/json": { "schema": schema } } });
         }
         (self.path, self.method.word().to_ascii_lowercase(), operation)
     }

@@ -271,7 +271,7 @@ fn nothing_that_can_be_asked_tells_apart_what_is_still_to_be_drawn() {
 #[test]
 fn a_protection_that_is_taken_away_is_noticed() {
     for leak in [Leak::SecretFields, Leak::HiddenAnswer, Leak::WholeDigest] {
-        let mut benches = alike(["4 5 1 3 2", "5 4 1 3 2"]);
+        let mut benches = alike(["4 5 1 3 2", "4 1 5 3 2"]);
         let [one, other] = benches.each_mut().map(everything_public);
         assert_eq!(one, other);
         let [one, other] = benches.each_mut().map(|bench| {

@@ -1,5 +1,5 @@
 //! A copied partition as files of a backup: the state as in a snapshot, and lists of texts for what has no place there. A text is
-//! its length in bytes, as four bytes from the lowest on, and its bytes.
+//! its length in bytes, as four bytes from the lowest on, and its bytes. The state ends with its length, in eight such bytes.
 
 use scarce_core::machine::Machine;
 use scarce_core::state::StateSettings;
@@ -50,6 +50,8 @@ impl PartitionCopy {
     pub fn files(&self) -> Vec<(&'static str, Vec<u8>)> {
         let (mut state, mut operations, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         self.machine.put(&mut state);
+        // A state may end early, as those of earlier releases do.
+        state.extend_from_slice(&(state.len() as u64).to_le_bytes());
         for (key, row) in &self.operations {
             put(&mut operations, key);
             put(&mut operations, row);
@@ -72,8 +74,7 @@ impl PartitionCopy {
         settings: StateSettings,
         mut file: impl FnMut(&str) -> Result<Vec<u8>, E>,
     ) -> Result<Self, E> {
-        let machine = Machine::load(settings, &file(STATE)?)
-            .map_err(|_| UnreadableCopy { file: STATE, reason: "it is no state" })?;
+        let machine = machine(settings, &file(STATE)?)?;
         let operations = texts(OPERATIONS, &file(OPERATIONS)?)?;
         if operations.len() % 2 != 0 {
             return Err(UnreadableCopy { file: OPERATIONS, reason: "a row is missing" }.into());
@@ -84,6 +85,14 @@ impl PartitionCopy {
         let (meta, histories, consumers, inputs) = (next()?, next()?, next()?, next()?);
         Ok(Self { machine, operations, meta, histories, consumers, inputs })
     }
+}
+
+fn machine(settings: StateSettings, file: &[u8]) -> Result<Machine, UnreadableCopy> {
+    let unreadable = |reason| UnreadableCopy { file: STATE, reason };
+    let whole = file.split_last_chunk::<8>();
+    let whole = whole.filter(|(state, length)| u64::from_le_bytes(**length) == state.len() as u64);
+    let (state, _) = whole.ok_or_else(|| unreadable("it does not end with its length"))?;
+    Machine::load(settings, state).map_err(|_| unreadable("it is no state"))
 }
 
 fn take_rows(texts: &mut impl Iterator<Item = String>) -> Result<Rows, UnreadableCopy> {

@@ -38,7 +38,14 @@ struct KeptMoments {
 
 impl KeptMoments {
     /// The moments at a start. None is further ahead than it was when it was written: the clock may have been wrong then.
-    fn resumed(self, now_ms: TimeMs) -> BTreeMap<String, TimeMs> {
+    fn resumed(self) -> BTreeMap<String, TimeMs> {
+        if self.next_ms.is_empty() {
+            return self.next_ms;
+        }
+        self.resumed_at(steady_ms())
+    }
+
+    fn resumed_at(self, now_ms: TimeMs) -> BTreeMap<String, TimeMs> {
         let ahead = |next_ms: TimeMs| now_ms.saturating_add(next_ms.saturating_sub(self.written_ms));
         self.next_ms.into_iter().map(|(name, next_ms)| (name, next_ms.min(ahead(next_ms)))).collect()
     }
@@ -55,7 +62,7 @@ impl RoomKeeper {
     /// Takes what was kept, and keeps what comes.
     pub(super) fn start(settings: &ServerSettings, limiting: Arc<Limiting>) -> io::Result<Self> {
         let path = settings.data.join(ROOMS_FILE);
-        let kept = read(&path)?.resumed(steady_ms());
+        let kept = read(&path)?.resumed();
         if !kept.is_empty() {
             limiting.resume(&kept);
         }
@@ -133,8 +140,8 @@ mod tests {
     #[test]
     fn nobody_waits_longer_because_the_clock_was_wrong_when_the_file_was_written() {
         let kept = |written_ms, next_ms| {
-            KeptMoments { written_ms, next_ms: BTreeMap::from([("sale".to_owned(), next_ms)]) }.resumed(1_000)
-                ["sale"]
+            KeptMoments { written_ms, next_ms: BTreeMap::from([("sale".to_owned(), next_ms)]) }
+                .resumed_at(1_000)["sale"]
         };
         assert_eq!(kept(900, 5_000), 5_000, "it waits on");
         assert_eq!(kept(90_000, 94_000), 5_000, "the clock was ahead");
