@@ -8,7 +8,7 @@ use scarce_core::command::COMMANDS;
 use scarce_core::event::EVENTS;
 use scarce_core::language::{Language, Text};
 use scarce_core::outcome::Code;
-use scarce_core::outcome::shape::names;
+use scarce_core::outcome::shape::{Shape, names};
 
 /// Every name with the command, event, code or shape that contains it.
 fn uses() -> Vec<(&'static str, &'static str)> {
@@ -16,6 +16,11 @@ fn uses() -> Vec<(&'static str, &'static str)> {
     for spec in COMMANDS {
         let arguments = spec.arguments.iter().map(|argument| argument.name);
         uses.extend(arguments.chain(names(spec.reply)).map(|name| (spec.name, name)));
+    }
+    for value in COMMANDS.iter().flat_map(|spec| spec.reply) {
+        if let Shape::Rows(row) = value.value_type.shape {
+            uses.extend(names(row.values).map(|name| (row.name, name)));
+        }
     }
     for code in Code::ALL {
         uses.extend(names(code.facts()).map(|name| (code.word(), name)));

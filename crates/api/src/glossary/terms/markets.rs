@@ -107,7 +107,7 @@ pub(super) const TERMS: &[Term] = &[
         "每页最多返回多少笔挂单，默认 100，最多 10000",
     ),
     word(
-        "ORDER",
+        "",
         "place",
         "where the order is in the list: side, price, time priority and order",
         "挂单在列表中的位置：方向、价格、时间优先序号和订单",
