@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use scarce_api::Misshapen;
 use scarce_api::arguments::given;
+use scarce_core::types::INTEGER_MAX;
 use scarce_delivery::{Settlement, SettlementFilter, SettlementState};
 use serde_json::json;
 
@@ -33,7 +34,9 @@ pub(in super::super) async fn replay(State(shared): Context, exchange: Exchange)
         let campaign = named(&exchange, "campaign", &["packet"])?;
         let packet = exchange.body.as_ref().and_then(|body| given(body, "packet"));
         let wrong = || Misshapen::new("packet", "must be the number of a packet");
-        let packet = packet.map(|packet| packet.as_u64().ok_or_else(wrong)).transpose()?;
+        let packet = packet
+            .map(|packet| packet.as_u64().filter(|number| *number <= INTEGER_MAX).ok_or_else(wrong))
+            .transpose()?;
         let delivery = delivery(&shared)?;
         let count = match packet {
             Some(packet) => u64::from(delivery.replay_settlement(campaign, packet).await?),
