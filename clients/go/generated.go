@@ -272,6 +272,7 @@ type OrderGetRow struct {
 	// open, partially_filled, filled or cancelled
 	Status string `json:"status"`
 
+	// where the order is in the list: side, price, time priority and order
 	Place string `json:"place"`
 }
 

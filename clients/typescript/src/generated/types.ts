@@ -206,6 +206,7 @@ export interface OrderGetRow {
   stp: "NONE" | "CANCEL_TAKER" | "CANCEL_MAKER" | "CANCEL_BOTH" | "DECREMENT";
   /** open, partially_filled, filled or cancelled */
   status: string;
+  /** where the order is in the list: side, price, time priority and order */
   place: string;
 }
 

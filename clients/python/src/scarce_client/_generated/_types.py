@@ -243,6 +243,7 @@ class OrderGetRow:
     status: str
     """open, partially_filled, filled or cancelled"""
     place: str
+    """where the order is in the list: side, price, time priority and order"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

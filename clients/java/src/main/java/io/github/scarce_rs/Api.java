@@ -209,6 +209,7 @@ public final class Api {
      * @param tif time in force: GTC, IOC, FOK or POST
      * @param stp the self-trade prevention of the order when it is the incoming one
      * @param status open, partially_filled, filled or cancelled
+     * @param place where the order is in the list: side, price, time priority and order
      */
     public record OrderGetRow(String order, String owner, String side, long price, long remaining, long filled, String tif, String stp, String status, String place) {
     }
