@@ -64,7 +64,7 @@ impl Routes {
     /// The channels of orders in the market of an event.
     pub(crate) fn of_orders_of(&self, event: &Event) -> Vec<Arc<Held>> {
         let Event::Market(event) = event else { return Vec::new() };
-        self.of_orders(market_of(event)).cloned().collect()
+        self.of_orders(event.market()).cloned().collect()
     }
 
     /// What an event is on channels that tell what happens; nothing if that cannot be known.
@@ -74,7 +74,7 @@ impl Routes {
         for held in self.of(event).filter(|held| held.channel.spec.contents == Contents::Trades) {
             told.extend(trade(held, market_event, at.1).map(|row| (held.clone(), row)));
         }
-        if let Some(of_market) = self.by_owner.get(market_of(market_event).as_str()) {
+        if let Some(of_market) = self.by_owner.get(market_event.market().as_str()) {
             for (owner, row) in self.takers.changes(market_event, at)? {
                 let channels = of_market.get(owner.as_str()).into_iter().flatten();
                 told.extend(channels.map(|held| (held.clone(), row.clone())));
@@ -105,21 +105,6 @@ fn take_out(channels: &mut BTreeMap<String, Vec<Arc<Held>>>, name: &str, held: &
         if of_name.is_empty() {
             channels.remove(name);
         }
-    }
-}
-
-fn market_of(event: &MarketEvent) -> &Id {
-    use MarketEvent as E;
-    match event {
-        E::MarketCreated(its) => &its.market,
-        E::MarketHalted(its) => &its.market,
-        E::MarketResumed(its) => &its.market,
-        E::OrderPlaced(its) => &its.market,
-        E::OrderTraded(its) => &its.market,
-        E::OrderCancelled(its) => &its.market,
-        E::OrderReduced(its) => &its.market,
-        E::OrderRested(its) => &its.market,
-        E::OrderReplaced(its) => &its.market,
     }
 }
 

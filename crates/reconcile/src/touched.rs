@@ -1,6 +1,6 @@
 //! Which resources an event changes.
 
-use scarce_core::event::{AccountEvent, CouponEvent, Event, MarketEvent, PacketsEvent, StockEvent};
+use scarce_core::event::{AccountEvent, CouponEvent, Event, PacketsEvent, StockEvent};
 use scarce_core::types::Id;
 
 /// The resources that an event changes, the one that it is about first.
@@ -10,7 +10,7 @@ pub(crate) fn touched(event: &Event) -> [Option<&Id>; 2] {
         Event::Stock(event) => [Some(item(event)), None],
         Event::Packets(event) => [Some(campaign(event)), None],
         Event::Coupon(event) => [Some(coupon(event)), None],
-        Event::Market(event) => [Some(market(event)), None],
+        Event::Market(event) => [Some(event.market()), None],
         Event::Clock(_) | Event::Operation(_) => [None, None],
     }
 }
@@ -79,20 +79,5 @@ fn coupon(event: &CouponEvent) -> &Id {
         E::CouponRevoked(its) => &its.coupon,
         E::CouponPaused(its) => &its.coupon,
         E::CouponResumed(its) => &its.coupon,
-    }
-}
-
-fn market(event: &MarketEvent) -> &Id {
-    use MarketEvent as E;
-    match event {
-        E::MarketCreated(its) => &its.market,
-        E::MarketHalted(its) => &its.market,
-        E::MarketResumed(its) => &its.market,
-        E::OrderPlaced(its) => &its.market,
-        E::OrderTraded(its) => &its.market,
-        E::OrderCancelled(its) => &its.market,
-        E::OrderReduced(its) => &its.market,
-        E::OrderRested(its) => &its.market,
-        E::OrderReplaced(its) => &its.market,
     }
 }

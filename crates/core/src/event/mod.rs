@@ -19,6 +19,7 @@ pub mod entry;
 pub mod epoch;
 pub mod from_shown;
 mod histories;
+mod market;
 mod position;
 mod redacted;
 mod spec;
