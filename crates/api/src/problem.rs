@@ -276,6 +276,24 @@ impl PortCode {
                 "Send the header Content-Type: application/json, even without a body.",
                 "请设置 Content-Type: application/json，没有请求体时也要设置。",
             ),
+            Self::ScriptForbidden
+            | Self::ScriptNotFound
+            | Self::ScriptsFull
+            | Self::ScriptFailed
+            | Self::ScriptUnknown => self.advice_on_scripts(),
+            Self::HeadersTooLarge => Text::new("Send fewer or shorter headers.", "请减少或缩短请求头。"),
+            Self::RequestTimeout => Text::new(
+                "Send it again with the same Idempotency-Key, in one piece.",
+                "请用相同的 Idempotency-Key 一次性完整重发。",
+            ),
+            Self::KeyExists | Self::KeyReplaced | Self::KeyAmbiguous => self.advice_on_keys(),
+        }
+    }
+
+    /// The same for scripts.
+    const fn advice_on_scripts(self) -> crate::glossary::Text {
+        use crate::glossary::Text;
+        match self {
             Self::ScriptForbidden => Text::new(
                 "facts.reason says which setting allows it; only the Redis engine runs scripts.",
                 "facts.reason 说明需要哪项设置；只有 Redis 引擎能运行脚本。",
@@ -292,16 +310,10 @@ impl PortCode {
                 "facts.reason has the script's error, with lines of the text that was registered.",
                 "facts.reason 为脚本的错误，行号对应注册时的文本。",
             ),
-            Self::ScriptUnknown => Text::new(
+            _ => Text::new(
                 "Look at what the script writes before you call it again: a call has no operation ID, and may be made twice.",
                 "再次调用前请先查看脚本写入的数据：脚本调用没有操作 ID，重发可能执行两次。",
             ),
-            Self::HeadersTooLarge => Text::new("Send fewer or shorter headers.", "请减少或缩短请求头。"),
-            Self::RequestTimeout => Text::new(
-                "Send it again with the same Idempotency-Key, in one piece.",
-                "请用相同的 Idempotency-Key 一次性完整重发。",
-            ),
-            Self::KeyExists | Self::KeyReplaced | Self::KeyAmbiguous => self.advice_on_keys(),
         }
     }
 
