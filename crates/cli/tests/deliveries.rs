@@ -166,6 +166,23 @@ fn secrets_are_encrypted_with_the_key_of_the_server_and_of_the_tool() {
     assert_eq!(webhooks(&["remove", id.trim()]).0, Some(0));
 }
 
+/// Names, bodies and pages that are not there or malformed.
+fn refuses_what_is_wrong(server: &Server) {
+    for (path, body, status) in [
+        ("/v1/webhooks/ep_none/pause", json!({}), 404),
+        ("/v1/deliveries/999999/replay", json!({}), 404),
+        ("/v1/deliveries/first/replay", json!({}), 400),
+        ("/v1/settlements/c/replay", json!({ "packet": "1" }), 400),
+        ("/v1/settlements/c/replay", json!({ "all": true }), 400),
+    ] {
+        assert_eq!(server.http().post(path, &body).status, status, "{path} {body}");
+    }
+    for query in ["state=lost", "cursor=x", "limit=0", "limit=1001", "of=x"] {
+        assert_eq!(server.http().get(&format!("/v1/deliveries?{query}")).status, 400, "{query}");
+        assert_eq!(server.http().get(&format!("/v1/settlements?{query}")).status, 400, "{query}");
+    }
+}
+
 #[test]
 fn operators_see_deliveries_over_http_and_have_them_made_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -220,19 +237,7 @@ fn operators_see_deliveries_over_http_and_have_them_made_again() {
     assert_eq!(get("/v1/webhooks").json()["endpoints"][0]["state"], json!("paused"));
     assert_eq!(post(&of("resume"), json!({})).status, 200);
     assert_eq!(post(&of("replay"), json!({})).json(), json!({ "replayed": 0 }));
-    for (path, body, status) in [
-        ("/v1/webhooks/ep_none/pause", json!({}), 404),
-        ("/v1/deliveries/999999/replay", json!({}), 404),
-        ("/v1/deliveries/first/replay", json!({}), 400),
-        ("/v1/settlements/c/replay", json!({ "packet": "1" }), 400),
-        ("/v1/settlements/c/replay", json!({ "all": true }), 400),
-    ] {
-        assert_eq!(post(path, body.clone()).status, status, "{path} {body}");
-    }
-    for query in ["state=lost", "cursor=x", "limit=0", "limit=1001", "of=x"] {
-        assert_eq!(get(&format!("/v1/deliveries?{query}")).status, 400, "{query}");
-        assert_eq!(get(&format!("/v1/settlements?{query}")).status, 400, "{query}");
-    }
+    refuses_what_is_wrong(&server);
     let off = Server::fresh(&[]);
     for path in ["/v1/webhooks", "/v1/deliveries", "/v1/settlements"] {
         let refused = off.http().get(path);
