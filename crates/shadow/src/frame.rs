@@ -8,39 +8,58 @@ pub(crate) struct Malformed;
 /// How long a text or a list may be at most: what Redis takes by default.
 const COUNT_MAX: u64 = 512 << 20;
 
-/// How long the first whole answer is; nothing while it is not whole.
-pub(crate) fn answer(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
-    let (mut at, mut left) = (0_usize, 1_u64);
-    while left > 0 {
-        let Some(end) = line_end(bytes, at) else { return Ok(None) };
-        let (kind, number) = (bytes[at], &bytes[at + 1..end]);
-        at = end + 2;
-        left -= 1;
-        match kind {
-            b'+' | b'-' | b':' | b'_' | b'#' | b',' | b'(' => {}
-            b'$' | b'!' | b'=' => {
-                if let Some(length) = count(number)? {
-                    at += usize::try_from(length).map_err(|_| Malformed)? + 2;
-                    if at > bytes.len() {
-                        return Ok(None);
-                    }
-                }
-            }
-            b'*' | b'~' | b'>' => left += count(number)?.unwrap_or(0),
-            b'%' => left += 2 * count(number)?.unwrap_or(0),
-            b'|' => left += 2 * count(number)?.unwrap_or(0) + 1,
-            _ => return Err(Malformed),
-        }
-    }
-    Ok(Some(at))
+/// Where the first of some bytes' answers or requests ends. It goes on where it was when more has come, so that a long list that
+/// comes in many pieces is looked at once.
+#[derive(Debug)]
+pub(crate) struct FrameEnd {
+    /// How many bytes were looked at.
+    at: usize,
+    /// How many elements are still to come.
+    left: u64,
 }
 
-/// The same for a request, which may be words on a line.
-pub(crate) fn request(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
-    match bytes.first() {
-        None => Ok(None),
-        Some(b'*') => answer(bytes),
-        Some(_) => Ok(bytes.iter().position(|byte| *byte == b'\n').map(|at| at + 1)),
+impl Default for FrameEnd {
+    fn default() -> Self {
+        Self { at: 0, left: 1 }
+    }
+}
+
+impl FrameEnd {
+    /// How long the first whole answer is; nothing while it is not whole. The bytes are those of before, and what has come since.
+    pub(crate) fn answer(&mut self, bytes: &[u8]) -> Result<Option<usize>, Malformed> {
+        while self.left > 0 {
+            let Some(end) = line_end(bytes, self.at) else { return Ok(None) };
+            let (kind, number) = (bytes[self.at], &bytes[self.at + 1..end]);
+            let mut next = end + 2;
+            let more = match kind {
+                b'+' | b'-' | b':' | b'_' | b'#' | b',' | b'(' => 0,
+                b'$' | b'!' | b'=' => {
+                    if let Some(length) = count(number)? {
+                        next += usize::try_from(length).map_err(|_| Malformed)? + 2;
+                    }
+                    0
+                }
+                b'*' | b'~' | b'>' => count(number)?.unwrap_or(0),
+                b'%' => 2 * count(number)?.unwrap_or(0),
+                b'|' => 2 * count(number)?.unwrap_or(0) + 1,
+                _ => return Err(Malformed),
+            };
+            if next > bytes.len() {
+                return Ok(None);
+            }
+            self.at = next;
+            self.left = self.left - 1 + more;
+        }
+        Ok(Some(std::mem::take(self).at))
+    }
+
+    /// The same for a request, which may be words on a line.
+    pub(crate) fn request(&mut self, bytes: &[u8]) -> Result<Option<usize>, Malformed> {
+        match bytes.first() {
+            None => Ok(None),
+            Some(b'*') => self.answer(bytes),
+            Some(_) => Ok(bytes.iter().position(|byte| *byte == b'\n').map(|at| at + 1)),
+        }
     }
 }
 
@@ -81,6 +100,26 @@ fn count(text: &[u8]) -> Result<Option<u64>, Malformed> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn answer(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
+        FrameEnd::default().answer(bytes)
+    }
+
+    fn request(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
+        FrameEnd::default().request(bytes)
+    }
+
+    #[test]
+    fn what_was_looked_at_is_not_looked_at_again() {
+        let text = format!("*100\r\n{}", "$3\r\nabc\r\n".repeat(100));
+        let (bytes, mut frame) = (text.as_bytes(), FrameEnd::default());
+        for end in 0..bytes.len() {
+            assert_eq!(frame.answer(&bytes[..end]), Ok(None));
+            assert!(end < 6 || end - frame.at < 9, "{} of {end} bytes were looked at", frame.at);
+        }
+        assert_eq!(frame.answer(bytes), Ok(Some(bytes.len())));
+        assert_eq!(frame.answer(b"+OK\r\n"), Ok(Some(5)), "the next one begins anew");
+    }
 
     #[test]
     fn every_kind_of_answer_ends_where_it_ends() {

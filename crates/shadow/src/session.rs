@@ -10,7 +10,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::Mutex;
 
 use crate::answer;
-use crate::frame::{self, Malformed};
+use crate::frame::{self, FrameEnd, Malformed};
 use crate::mirror::Answered;
 use crate::pending::{Asked, HeldCall, Pending};
 use crate::proxy::Shared;
@@ -95,12 +95,13 @@ async fn more(from: &mut OwnedReadHalf, bytes: &mut Vec<u8>) -> Result<(), Over>
 impl Session {
     async fn requests(&self, mut from: OwnedReadHalf, to: &mut OwnedWriteHalf) -> Result<(), Over> {
         let (mut bytes, mut standing) = (Vec::new(), Standing { in_transaction: false, database: 0 });
+        let mut end = FrameEnd::default();
         loop {
             more(&mut from, &mut bytes).await?;
             let mut done = 0;
             // Up to where requests were looked at and wait to be sent together.
             let mut looked = 0;
-            while let Some(length) = frame::request(&bytes[looked..])? {
+            while let Some(length) = end.request(&bytes[looked..])? {
                 let request = &bytes[looked..looked + length];
                 let words = frame::words(request);
                 let step = self.look(&words, &mut standing);
@@ -195,7 +196,7 @@ impl Session {
     }
 
     async fn answers(&self, mut from: OwnedReadHalf) -> Result<(), Over> {
-        let mut bytes = Vec::new();
+        let (mut bytes, mut end) = (Vec::new(), FrameEnd::default());
         loop {
             more(&mut from, &mut bytes).await?;
             let mut to = self.to_caller.lock().await;
@@ -205,7 +206,7 @@ impl Session {
                 continue;
             }
             let mut done = 0;
-            while let Some(length) = frame::answer(&bytes[done..])? {
+            while let Some(length) = end.answer(&bytes[done..])? {
                 let answer = &bytes[done..done + length];
                 // What is pushed answers nothing.
                 if answer.first() != Some(&b'>') {
